@@ -1,0 +1,117 @@
+// Package text turns transcripts into token ids and back, and counts recognition errors.
+//
+// One Policy says how a transcript is written; the same Policy is applied in training, scoring and
+// transcription, and it is stored with the model. A Vocabulary lists the characters of the training texts.
+// Combining marks (Unicode category M: vowel signs, virama, nukta, anusvara) are letters like all others and
+// are never removed.
+package text
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Policy says how a transcript is normalised. Two policies are the same when they are equal with ==. The zero
+// value is the default: joiners are stripped and digits stay as written. NFC, the collapsing of spaces and the
+// removal of invisible characters are part of every policy.
+type Policy struct {
+	// KeepJoiners keeps U+200D (zero width joiner) and U+200C (zero width non-joiner), which change how a
+	// conjunct is drawn and not how it is spoken.
+	KeepJoiners bool `json:"keep_joiners" yaml:"keep_joiners"`
+	// FoldDigits writes the decimal digits of every script (Devanagari ०-९ among them) as ASCII 0-9.
+	FoldDigits bool `json:"fold_digits" yaml:"fold_digits"`
+}
+
+// Diff names each setting in which p, stored with a model, differs from the policy asked for now.
+func (p Policy) Diff(now Policy) []string {
+	var out []string
+	add := func(name string, stored, asked bool) {
+		if stored != asked {
+			out = append(out, fmt.Sprintf("text policy %s: the model was trained with %v, now it is %v", name, stored, asked))
+		}
+	}
+	add("keep_joiners", p.KeepJoiners, now.KeepJoiners)
+	add("fold_digits", p.FoldDigits, now.FoldDigits)
+	return out
+}
+
+// Normalise returns s in the one form that training, scoring and transcription use: invisible characters and
+// (unless kept) joiners removed, digits folded if asked for, NFC, every run of white space one U+0020, none at
+// either end. Bytes that are not UTF-8 become U+FFFD. Normalise is idempotent.
+func (p Policy) Normalise(s string) string {
+	if p.isNormal(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for _, r := range s {
+		switch {
+		case isSpace(r):
+			b.WriteByte(' ')
+		case isInvisible(r), isJoiner(r) && !p.KeepJoiners:
+		case p.FoldDigits && unicode.Is(unicode.Nd, r):
+			b.WriteByte('0' + digitValue(r))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return strings.Join(strings.FieldsFunc(norm.NFC.String(b.String()), isSpace), " ")
+}
+
+// isNormal says that s is ASCII words with single spaces, which no policy changes. It keeps the common case of
+// Latin text free of allocation.
+func (p Policy) isNormal(s string) bool {
+	space := true
+	for i := range len(s) {
+		c := s[i]
+		if c >= utf8.RuneSelf || c < ' ' || c == 0x7f || c == ' ' && space {
+			return false
+		}
+		space = c == ' '
+	}
+	return !space || s == ""
+}
+
+// StartsWithMark says whether the first character of s is a combining mark: a sign without the letter it
+// belongs to, which recogniser output has now and then. Such a text is used as it is; an audit counts it.
+func StartsWithMark(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return s != "" && unicode.Is(unicode.M, r)
+}
+
+// isSpace is true for all that separates words: Unicode white space (no-break space, tab, em space, CR, LF)
+// and the other control characters.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
+func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
+
+// isInvisible is true for format characters with neither a sound nor a shape: byte-order mark, zero width
+// space, word joiner, soft hyphen, and the marks and brackets of writing direction.
+func isInvisible(r rune) bool {
+	switch {
+	case r == '\ufeff', r == '\u200b', r == '\u2060', r == '\u00ad', r == '\u061c',
+		r == '\u200e', r == '\u200f', r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+		return true
+	}
+	return false
+}
+
+// digitValue is the value 0..9 of a decimal digit. Unicode encodes each set of decimal digits as ten code
+// points in order, so every range of category Nd starts with a zero and its length is a multiple of ten.
+func digitValue(r rune) byte {
+	for _, x := range unicode.Nd.R16 {
+		if lo, hi := rune(x.Lo), rune(x.Hi); r >= lo && r <= hi {
+			return byte((r - lo) % 10)
+		}
+	}
+	for _, x := range unicode.Nd.R32 {
+		if lo, hi := rune(x.Lo), rune(x.Hi); r >= lo && r <= hi {
+			return byte((r - lo) % 10)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,106 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Counts are the edits that turn references into hypotheses, summed over any number of pairs. Rates are taken
+// from sums: a mean of rates would weigh a short utterance like a long one.
+type Counts struct {
+	Sub int `json:"sub"` // reference tokens replaced
+	Del int `json:"del"` // reference tokens missing from the hypothesis
+	Ins int `json:"ins"` // hypothesis tokens without a counterpart
+	Ref int `json:"ref"` // reference tokens
+}
+
+// Errors is the edit distance: substitutions, deletions and insertions together.
+func (c Counts) Errors() int { return c.Sub + c.Del + c.Ins }
+
+// Rate is Errors over reference tokens; it passes 1 when there are many insertions. References without any
+// token count as one, so that inventing words where nothing was said is an error rate and not a division by 0.
+func (c Counts) Rate() float64 { return float64(c.Errors()) / float64(max(c.Ref, 1)) }
+
+// Add adds the counts of further pairs.
+func (c *Counts) Add(d Counts) {
+	c.Sub += d.Sub
+	c.Del += d.Del
+	c.Ins += d.Ins
+	c.Ref += d.Ref
+}
+
+// String is "12.50 % (1/8: 1 sub, 0 del, 0 ins)".
+func (c Counts) String() string {
+	return fmt.Sprintf("%.2f %% (%d/%d: %d sub, %d del, %d ins)", 100*c.Rate(), c.Errors(), c.Ref, c.Sub, c.Del, c.Ins)
+}
+
+// Score sums word and character errors. The zero value is ready for use.
+type Score struct {
+	Words      Counts `json:"words"`
+	Chars      Counts `json:"chars"`
+	Utterances int    `json:"utterances"`
+	Exact      int    `json:"exact"`      // hypothesis equal to its reference
+	EmptyHyps  int    `json:"empty_hyps"` // hypotheses without a word; all of them empty is the sign of a model stuck on blanks
+
+	words words
+}
+
+// Add scores one pair as it is written: it normalises nothing, so both must have gone through the same Policy.
+// Words are split at white space; characters are code points, spaces included.
+func (s *Score) Add(ref, hyp string) {
+	r, h := s.words.split(ref, hyp)
+	s.Words.Add(Align(r, h))
+	s.Chars.Add(Align([]rune(ref), []rune(hyp)))
+	s.Utterances++
+	if ref == hyp {
+		s.Exact++
+	}
+	if len(h) == 0 {
+		s.EmptyHyps++
+	}
+}
+
+// Merge adds the sums of another score.
+func (s *Score) Merge(o *Score) {
+	s.Words.Add(o.Words)
+	s.Chars.Add(o.Chars)
+	s.Utterances += o.Utterances
+	s.Exact += o.Exact
+	s.EmptyHyps += o.EmptyHyps
+}
+
+// WER is the word error rate, 1 = 100 %.
+func (s *Score) WER() float64 { return s.Words.Rate() }
+
+// CER is the character error rate, 1 = 100 %.
+func (s *Score) CER() float64 { return s.Chars.Rate() }
+
+// String is one line with both rates and their integers.
+func (s *Score) String() string {
+	return fmt.Sprintf("%d utterances, WER %v, CER %v", s.Utterances, s.Words, s.Chars)
+}
+
+// words numbers the words of one pair, so that alignment compares integers.
+type words struct{ ids map[string]int32 }
+
+func (w *words) split(ref, hyp string) (r, h []int32) {
+	if w.ids == nil {
+		w.ids = map[string]int32{}
+	}
+	clear(w.ids)
+	return w.number(ref), w.number(hyp)
+}
+
+func (w *words) number(s string) []int32 {
+	fields := strings.Fields(s)
+	out := make([]int32, len(fields))
+	for i, f := range fields {
+		id, ok := w.ids[f]
+		if !ok {
+			id = int32(len(w.ids))
+			w.ids[f] = id
+		}
+		out[i] = id
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Unknown counts characters outside a vocabulary. The zero value is ready for use. Letters are all characters
+// but the space; combining marks are among them.
+type Unknown struct {
+	Letters int // letters seen
+	Outside int // letters not in the vocabulary
+	counts  map[rune]int
+}
+
+// CharCount is a character and how often it was seen.
+type CharCount struct {
+	Char  string `json:"char"`
+	Count int    `json:"count"`
+}
+
+func (u *Unknown) add(r rune, known bool) {
+	if r != ' ' {
+		u.Letters++
+	}
+	if known {
+		return
+	}
+	if r != ' ' {
+		u.Outside++
+	}
+	if u.counts == nil {
+		u.counts = map[rune]int{}
+	}
+	u.counts[r]++
+}
+
+// Share is the part of the letters that is outside the vocabulary, 0 to 1.
+func (u *Unknown) Share() float64 {
+	if u.Letters == 0 {
+		return 0
+	}
+	return float64(u.Outside) / float64(u.Letters)
+}
+
+// Top lists the n most frequent characters outside the vocabulary (all if n <= 0), the most frequent first,
+// equal counts in code point order.
+func (u *Unknown) Top(n int) []CharCount {
+	runes := make([]rune, 0, len(u.counts))
+	for r := range u.counts {
+		runes = append(runes, r)
+	}
+	slices.SortFunc(runes, func(a, b rune) int {
+		return cmp.Or(cmp.Compare(u.counts[b], u.counts[a]), cmp.Compare(a, b))
+	})
+	if n > 0 {
+		runes = runes[:min(n, len(runes))]
+	}
+	out := make([]CharCount, len(runes))
+	for i, r := range runes {
+		out[i] = CharCount{string(r), u.counts[r]}
+	}
+	return out
+}
+
+// String is one line: share, numbers, and the ten most frequent characters.
+func (u *Unknown) String() string {
+	if len(u.counts) == 0 {
+		return fmt.Sprintf("0 of %d letters are outside the vocabulary", u.Letters)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d letters (%.2f %%) are outside the vocabulary:", u.Outside, u.Letters, 100*u.Share())
+	top := u.Top(10)
+	for i, c := range top {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, " %q x %d", c.Char, c.Count)
+	}
+	if more := len(u.counts) - len(top); more > 0 {
+		fmt.Fprintf(&b, " and %d more", more)
+	}
+	return b.String()
+}
