@@ -1,0 +1,23 @@
+package simd
+
+// plainTier runs on any CPU. Row functions accumulate in float64 and round once: they are the specification.
+func plainTier() *kernels {
+	return &kernels{
+		name: "go",
+		gemm: gemmPlain,
+		exp:  expPlain, sigmoid: sigmoidPlain, swish: swishPlain, relu: reluPlain,
+		swishGrad: swishGradPlain, reluGrad: reluGradPlain,
+		glu: gluPlain, gluGrad: gluGradPlain,
+		add: addPlain, mul: mulPlain, mulAdd: mulAddPlain,
+		addScaled: addScaledPlain, scale: scalePlain, axpy: axpyPlain,
+		sum: sumPlain, max: maxPlain, dot: dotPlain, sumSquares: sumSquaresPlain,
+		softmax: softmaxPlain, logSoftmax: logSoftmaxPlain, softmaxGrad: softmaxGradPlain,
+		layerNorm: layerNormPlain, layerNormGrad: layerNormGradPlain,
+		addBias: addBiasPlain, setRows: setRowsPlain, columnSum: columnSumPlain,
+		dropout: dropoutPlain, addDropout: addDropoutPlain,
+		swishDropout: swishDropoutPlain, swishDropoutGrad: swishDropoutGradPlain,
+		convolve: convolvePlain,
+		toHalf:   toHalfPlain, fromHalf: fromHalfPlain,
+		adamW: adamWPlain,
+	}
+}

@@ -1,0 +1,3 @@
+package simd
+
+func tiers() []*kernels { return []*kernels{plainTier()} }
