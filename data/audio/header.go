@@ -1,0 +1,200 @@
+package audio
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/bits"
+
+	"github.com/go-audio/riff"
+)
+
+// Format tags of the fmt chunk (Microsoft's mmreg.h).
+const (
+	tagPCM        = 0x0001
+	tagFloat      = 0x0003
+	tagALaw       = 0x0006
+	tagMuLaw      = 0x0007
+	tagExtensible = 0xFFFE
+)
+
+// maxChunks bounds the walk through a file that consists of tiny chunks.
+const maxChunks = 10000
+
+// header is where the samples of a file lie and how they are written.
+type header struct {
+	bigEndian bool
+	tag       uint16 // of the samples: the sub-format where the extensible tag is used
+	channels  int
+	rate      int
+	block     int   // bytes of one frame (all channels)
+	container int   // bytes of one sample
+	bits      int   // bits of it that carry sound
+	low       bool  // the sound stands in the low 3 of 4 bytes, against the rule
+	dataAt    int64 // where the samples start
+	frames    int64 // whole frames that are really there
+}
+
+// format names the coding of the samples.
+func (h *header) format() string {
+	name := "PCM"
+	switch h.tag {
+	case tagFloat:
+		name = "float"
+	case tagALaw:
+		return "A-law"
+	case tagMuLaw:
+		return "mu-law"
+	}
+	s := fmt.Sprintf("%s, %d bit", name, h.bits)
+	if h.container*8 != (h.bits+7)/8*8 {
+		s += fmt.Sprintf(" in %d bytes", h.container)
+	}
+	if h.bigEndian {
+		s += ", big-endian"
+	}
+	return s
+}
+
+// readHeader finds format and samples in a file of size bytes. It reads the chunk
+// headers and the format chunk, nothing else, and believes no size that it can check.
+func readHeader(src io.ReaderAt, size int64, path string) (Info, *header, error) {
+	info := Info{Path: path}
+	fail := func(format string, args ...any) (Info, *header, error) {
+		return Info{}, nil, fmt.Errorf("%s: %w", path, fmt.Errorf(format, args...))
+	}
+	if size == 0 {
+		return fail("the file is empty, 0 bytes (%w)", ErrNoSamples)
+	}
+	head := make([]byte, min(size, 32))
+	if _, err := src.ReadAt(head, 0); err != nil && err != io.EOF {
+		return fail("reading the header: %w", err)
+	}
+	h := &header{}
+	rf64 := false
+	switch {
+	case len(head) < 12:
+		if len(head) >= 4 && string(head[:4]) != "RIFF" {
+			return Info{}, nil, notWAV(path, head)
+		}
+		return fail("%d bytes are too few for a WAV header (%w)", size, ErrNotWAV)
+	case string(head[8:12]) != "WAVE":
+		return Info{}, nil, notWAV(path, head)
+	case string(head[:4]) == "RIFF":
+	case string(head[:4]) == "RIFX":
+		h.bigEndian = true
+	case string(head[:4]) == "RF64", string(head[:4]) == "BW64":
+		rf64 = true
+	default:
+		return Info{}, nil, notWAV(path, head)
+	}
+	if size == 12 {
+		return fail("the file ends after RIFF and WAVE: neither format nor samples (%w)", ErrNoSamples)
+	}
+
+	// The walk. r follows at, and each chunk's size is checked against what is left.
+	r := io.NewSectionReader(src, 0, size)
+	parser := riff.New(r)
+	var longSize int64 = -1 // the data size that the ds64 chunk of an RF64 file gives
+	var haveFormat bool
+	at := int64(12)
+	for range maxChunks {
+		if size-at < 8 {
+			if !haveFormat {
+				return fail("no format chunk and no samples in %d bytes; the file may be cut off", size)
+			}
+			return fail("a format chunk but no samples; the file ends after %d bytes (%w)", size, ErrNoSamples)
+		}
+		r.Seek(at, io.SeekStart)
+		id, n, err := parser.IDnSize()
+		if err != nil {
+			return fail("reading a chunk at byte %d: %w", at, err)
+		}
+		if h.bigEndian {
+			n = bits.ReverseBytes32(n)
+		}
+		declared := int64(n)
+		at += 8
+		left := size - at
+		switch string(id[:]) {
+		case "fmt ":
+			if declared < 16 || declared > left {
+				return fail("the format chunk claims %d bytes; 16 or more are needed and the file has %d left", declared, left)
+			}
+			if err := h.readFormat(parser, src, r, at, declared); err != nil {
+				return fail("%w", err)
+			}
+			if err := h.check(&info); err != nil {
+				return fail("%w", err)
+			}
+			haveFormat = true
+		case "ds64":
+			if rf64 && declared >= 16 && declared <= left {
+				var b [8]byte
+				if _, err := src.ReadAt(b[:], at+8); err == nil {
+					longSize = int64(binary.LittleEndian.Uint64(b[:]))
+				}
+			}
+		case "data":
+			if !haveFormat {
+				return fail("samples at byte %d without a format chunk before them: rate and sample format are unknown", at)
+			}
+			if rf64 && n == 0xFFFFFFFF && longSize >= 0 {
+				declared = longSize
+			}
+			return h.finish(src, size, at, declared, info)
+		}
+		at += declared + declared%2
+	}
+	return fail("more than %d chunks and no samples among them", maxChunks)
+}
+
+// finish settles how much sound there is from byte at on.
+func (h *header) finish(src io.ReaderAt, size, at, declared int64, info Info) (Info, *header, error) {
+	left := size - at
+	n := min(declared, left)
+	switch {
+	case declared == 0 && left > 0 && !onlyChunks(src, at, size, h.bigEndian):
+		n = left
+		info.warn("the header gives 0 bytes of samples (a recording that was not closed?); read to the end of the file, %d frames", n/int64(h.block))
+	case declared > left && declared >= 0x7FFFF000:
+		info.warn("the header gives no true size (a stream); read to the end of the file, %d frames", n/int64(h.block))
+	case declared > left:
+		info.warn("cut off: the header declares %d frames (%d bytes), there are %d frames (%d bytes)",
+			declared/int64(h.block), declared, left/int64(h.block), left)
+	}
+	h.dataAt, h.frames = at, n/int64(h.block)
+	if h.frames == 0 {
+		return Info{}, nil, fmt.Errorf("%s: a header but no sound: %d bytes of samples where one frame takes %d (%w)", info.Path, n, h.block, ErrNoSamples)
+	}
+	info.Rate, info.Channels, info.Frames, info.Format = h.rate, h.channels, int(h.frames), h.format()
+	return info, h, nil
+}
+
+// onlyChunks says whether whole, plausible chunks fill the bytes from at to size, as
+// they do after samples that are truly absent and can't in unmarked samples.
+func onlyChunks(src io.ReaderAt, at, size int64, bigEndian bool) bool {
+	for range maxChunks {
+		if size-at <= 1 { // the pad byte of the last chunk
+			return true
+		}
+		var b [8]byte
+		if n, _ := src.ReadAt(b[:], at); n < 8 {
+			return false
+		}
+		for _, c := range b[:4] {
+			if c < ' ' || c > '~' {
+				return false
+			}
+		}
+		n := binary.LittleEndian.Uint32(b[4:])
+		if bigEndian {
+			n = binary.BigEndian.Uint32(b[4:])
+		}
+		at += 8 + int64(n) + int64(n%2)
+		if at > size+1 {
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,139 @@
+package audio
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// Reader reads files one after the other in the same memory. The zero value is ready.
+// A Reader belongs to one goroutine.
+type Reader struct {
+	bytes   []byte    // one piece of the file, as it is on disk
+	samples []float32 // what the last Read returned
+}
+
+// pieceBytes is how much of a file is decoded at a time.
+const pieceBytes = 1 << 16
+
+// Read reads a whole file: the mean of its channels, in [-1, 1) but for float files
+// with higher peaks, at the file's own rate.
+func Read(path string) (Info, []float32, error) {
+	return new(Reader).Read(path, 0, 0)
+}
+
+// Read reads the part of a file that starts at offset and lasts duration, both in
+// seconds; 0 for the duration means to the end. Only that part is read from the disk.
+// Info.Frames is the number of samples returned. The samples are overwritten by the
+// next Read.
+func (r *Reader) Read(path string, offset, duration float64) (Info, []float32, error) {
+	f, size, err := open(path)
+	if err != nil {
+		return Info{}, nil, err
+	}
+	defer f.Close()
+	return r.decode(f, size, path, offset, duration)
+}
+
+// decode is Read from anything that holds size bytes; path is for messages.
+func (r *Reader) decode(src io.ReaderAt, size int64, path string, offset, duration float64) (Info, []float32, error) {
+	info, h, err := readHeader(src, size, path)
+	if err != nil {
+		return Info{}, nil, err
+	}
+	start, n, err := part(&info, offset, duration)
+	if err != nil {
+		return Info{}, nil, err
+	}
+	info.Frames = n
+	at := h.dataAt + int64(start)*int64(h.block)
+	each := min(max(pieceBytes/h.block, 1), n) // frames a piece
+	r.bytes = slices.Grow(r.bytes[:0], each*h.block)[:each*h.block]
+	r.samples = slices.Grow(r.samples[:0], n)[:n]
+
+	if h.tag == tagPCM && h.container == 4 && h.bits <= 24 {
+		var a alignment
+		if err := r.pieces(src, path, at, n, each, h.block, func(_ int, b []byte) { a.look(b, h.bigEndian) }); err != nil {
+			return Info{}, nil, err
+		}
+		h.low = a.right()
+	}
+	sound := false
+	err = r.pieces(src, path, at, n, each, h.block, func(from int, b []byte) {
+		if h.decode(r.samples[from:from+len(b)/h.block], b) {
+			sound = true
+		}
+	})
+	if err != nil {
+		return Info{}, nil, err
+	}
+	if h.tag == tagFloat {
+		if err := finite(r.samples); err != nil {
+			return Info{}, nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	listen(&info, r.samples, sound)
+	return info, r.samples, nil
+}
+
+// pieces calls use with each piece of n frames that start at byte at.
+func (r *Reader) pieces(src io.ReaderAt, path string, at int64, n, each, block int, use func(from int, b []byte)) error {
+	for from := 0; from < n; from += each {
+		b := r.bytes[:min(each, n-from)*block]
+		if got, err := src.ReadAt(b, at+int64(from)*int64(block)); got < len(b) {
+			return fmt.Errorf("%s: reading frame %d of %d: %w", path, from+got/block, n, err)
+		}
+		use(from, b)
+	}
+	return nil
+}
+
+// part turns a part in seconds into frames of the file.
+func part(info *Info, offset, duration float64) (start, n int, err error) {
+	if !(offset >= 0 && duration >= 0) || math.IsInf(offset, 0) || math.IsInf(duration, 0) {
+		return 0, 0, fmt.Errorf("%s: offset %v s and duration %v s: both must be 0 or more", info.Path, offset, duration)
+	}
+	rate := float64(info.Rate)
+	first, count := math.Round(offset*rate), math.Round(duration*rate)
+	left := float64(info.Frames) - first
+	if left < 1 {
+		return 0, 0, fmt.Errorf("%s: offset %v s is past the end, the file has %.3f s (%w)", info.Path, offset, info.Seconds(), ErrNoSamples)
+	}
+	if duration == 0 {
+		count = left
+	}
+	if count > left {
+		if count-left > rate/100 { // less than a frame shift is rounding in a manifest
+			info.warn("%v s from %v s on are asked for, the file has %.3f s; read to its end", duration, offset, info.Seconds())
+		}
+		count = left
+	}
+	if count < 1 {
+		return 0, 0, fmt.Errorf("%s: duration %v s is less than one sample at %d Hz (%w)", info.Path, duration, info.Rate, ErrNoSamples)
+	}
+	return int(first), int(count), nil
+}
+
+// listen warns of sound that can't be speech. sound says whether any single channel
+// held anything but zero.
+func listen(info *Info, x []float32, sound bool) {
+	constant := true
+	for _, v := range x {
+		if v != x[0] {
+			constant = false
+			break
+		}
+	}
+	switch {
+	case constant && x[0] == 0 && sound:
+		info.warn("the %d channels cancel: their mean is silence; give one channel", info.Channels)
+	case constant && x[0] == 0:
+		info.warn("silence: every sample is 0")
+	case constant && len(x) > 1:
+		info.warn("no sound: every sample is %v", x[0])
+	}
+	if len(x)*40 < info.Rate {
+		info.warn("%.4g s of sound, less than one window of 25 ms", info.Seconds())
+	}
+}

@@ -1,0 +1,249 @@
+package audio
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"konkanitrain/internal/testkit"
+)
+
+// expected is a line of an expected.jsonl.
+type expected struct {
+	File       string
+	Outcome    string
+	SampleRate int `json:"sample_rate"`
+	Channels   int
+	Frames     int
+	Note       string
+}
+
+func readExpected(t *testing.T, path string) []expected {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []expected
+	for s := bufio.NewScanner(f); s.Scan(); {
+		var e expected
+		if err := json.Unmarshal(s.Bytes(), &e); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	if len(all) == 0 {
+		t.Fatalf("%s is empty", path)
+	}
+	return all
+}
+
+// verify reads a file both ways and holds the result to a line. If loose, warnings of
+// silence and of shortness don't count: files with a few samples are odd enough.
+func verify(t *testing.T, path string, e expected, loose bool) {
+	t.Helper()
+	probed, probeErr := Probe(path)
+	info, x, err := Read(path)
+	if e.Outcome == "error" {
+		if probeErr == nil || err == nil {
+			t.Fatalf("no error: probe %v, read %v", probeErr, err)
+		}
+		if !strings.Contains(err.Error(), path) {
+			t.Errorf("the error doesn't name the file: %v", err)
+		}
+		return
+	}
+	if probeErr != nil || err != nil {
+		t.Fatalf("probe %v, read %v", probeErr, err)
+	}
+	if info.Rate != e.SampleRate || info.Channels != e.Channels || info.Frames != e.Frames || len(x) != e.Frames {
+		t.Errorf("%d Hz, %d channels, %d frames, %d samples; want %d, %d, %d", info.Rate, info.Channels, info.Frames, len(x), e.SampleRate, e.Channels, e.Frames)
+	}
+	if probed.Rate != info.Rate || probed.Channels != info.Channels || probed.Frames != info.Frames || probed.Format != info.Format {
+		t.Errorf("Probe gives %+v, Read gives %+v", probed, info)
+	}
+	for _, w := range info.Warnings {
+		if !strings.HasPrefix(w, path+": ") {
+			t.Errorf("the warning doesn't name the file: %s", w)
+		}
+	}
+	warnings := info.Warnings
+	if loose {
+		warnings = slices.DeleteFunc(warnings, func(s string) bool {
+			return strings.Contains(s, "less than one window") || strings.Contains(s, "every sample is")
+		})
+	}
+	if due := e.Outcome == "ok_with_warning"; due != (len(warnings) == 1) || len(warnings) > 1 {
+		t.Errorf("%s is due: %q", e.Outcome, warnings)
+	}
+	for i, v := range x {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			t.Fatalf("sample %d is %v", i, v)
+		}
+	}
+}
+
+func TestCaseFiles(t *testing.T) {
+	dir := filepath.Join(testkit.Shared(t), "cases", "audio")
+	for _, e := range readExpected(t, filepath.Join(dir, "expected.jsonl")) {
+		t.Run(e.File, func(t *testing.T) { verify(t, filepath.Join(dir, e.File), e, false) })
+	}
+}
+
+// Unusual files from the test suites of other readers: every WAV file must come out as
+// two independent decoders agree, and every other format must be named.
+func TestOddFiles(t *testing.T) {
+	dir := filepath.Join(testkit.Shared(t), "data", "odd_audio")
+	for _, e := range readExpected(t, filepath.Join(dir, "expected.jsonl")) {
+		t.Run(filepath.Base(e.File), func(t *testing.T) {
+			path := filepath.Join(dir, e.File)
+			kind := map[string]string{".flac": "FLAC", ".mp3": "MP3", ".ogg": "Ogg", ".opus": "Ogg", ".sph": "SPHERE", ".aiff": "AIFF", ".aif": "AIFF"}[filepath.Ext(path)]
+			if kind == "" {
+				if strings.Contains(e.Note, "a reader that supports it passes") {
+					e.Outcome, e.SampleRate, e.Channels, e.Frames = "ok", 8000, 3, 5 // 36 bits: by the rule
+				}
+				verify(t, path, e, true)
+				return
+			}
+			_, err := Probe(path)
+			_, _, err2 := Read(path)
+			if err == nil || err2 == nil || !errors.Is(err, ErrNotWAV) || !strings.Contains(err.Error(), kind) || !strings.Contains(err.Error(), path) {
+				t.Errorf("probe %v, read %v; want an error that names %s", err, err2, kind)
+			}
+		})
+	}
+}
+
+func TestCaseValues(t *testing.T) {
+	dir := filepath.Join(testkit.Shared(t), "cases", "audio")
+	read := func(name string) (Info, []float32) {
+		t.Helper()
+		info, x, err := Read(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info, x
+	}
+	_, base := read("base16.wav")
+	scaled := func(f float32, n int) []float32 {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = f * base[i]
+		}
+		return x
+	}
+	for _, c := range []struct {
+		file    string
+		want    []float32
+		warning string
+	}{
+		{"size_ffffffff.wav", base, "1600 frames"},
+		{"size_zero.wav", base, "1600 frames"},
+		{"truncated.wav", base[:1000], "declares 1600 frames (3200 bytes), there are 1000 frames (2001 bytes)"},
+		{"odd_list_padded.wav", base, ""},
+		{"ext24.wav", base, ""},
+		{"ext16_fmt40.wav", base, ""},
+		{"pcm24.wav", base, ""},
+		{"pcm32.wav", base, ""},
+		{"float32.wav", base, ""},
+		{"float64.wav", base, ""},
+		{"float32_times4.wav", scaled(4, 1600), ""},
+		{"u8_128.wav", make([]float32, 1600), "silence"},
+		{"stereo_same.wav", base, ""},
+		{"stereo_left_only.wav", scaled(0.5, 1600), ""},
+		{"stereo_opposite.wav", make([]float32, 1600), "channels cancel"},
+		{"silence.wav", make([]float32, 16000), "silence"},
+	} {
+		info, x := read(c.file)
+		if !slices.Equal(x, c.want) {
+			t.Errorf("%s: the samples differ", c.file)
+		}
+		if all := strings.Join(info.Warnings, "\n"); !strings.Contains(all, c.warning) || (c.warning == "") != (all == "") {
+			t.Errorf("%s: warnings %q, want %q", c.file, all, c.warning)
+		}
+	}
+	_, u8 := read("u8.wav")
+	for i, v := range u8 {
+		if d := base[i] - v; d < 0 || d >= 1.0/128 {
+			t.Fatalf("u8.wav: sample %d is %v, the base has %v", i, v, base[i])
+		}
+	}
+	if peak := slices.Max(scaled(4, 1600)); peak < 1.5 {
+		t.Errorf("the loud file peaks at %v, which tests nothing", peak)
+	}
+	if _, x := read("constant.wav"); x[0] != 1000.0/32768 || x[15999] != x[0] {
+		t.Errorf("constant.wav starts with %v", x[0])
+	}
+}
+
+func TestCaseErrorsDiffer(t *testing.T) {
+	dir := filepath.Join(testkit.Shared(t), "cases", "audio")
+	seen := map[string]string{}
+	for _, c := range []struct{ file, say string }{
+		{"empty.wav", "empty"}, {"riff_only.wav", "neither format nor samples"}, {"header_only.wav", "no sound"},
+		{"no_fmt.wav", "without a format chunk"}, {"rate_1hz.wav", "1 Hz"},
+	} {
+		_, _, err := Read(filepath.Join(dir, c.file))
+		if err == nil || !strings.Contains(err.Error(), c.say) {
+			t.Errorf("%s: %v; want %q", c.file, err, c.say)
+			continue
+		}
+		message := strings.ReplaceAll(err.Error(), c.file, "")
+		if other, ok := seen[message]; ok {
+			t.Errorf("%s and %s give the same message", c.file, other)
+		}
+		seen[message] = c.file
+	}
+}
+
+// One recording, kept by its author in several sample formats.
+func TestSameSpeechInSeveralFormats(t *testing.T) {
+	dir := filepath.Join(testkit.Shared(t), "data", "odd_audio", "files")
+	read := func(name string) []float32 {
+		_, x, err := Read(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	mono := read("speech_recognition__audio-mono-24-bit-44100Hz.wav")
+	stereo := read("speech_recognition__audio-stereo-24-bit-44100Hz.wav")
+	eight := read("speech_recognition__audio-mono-8-bit-44100Hz.wav")
+	if !slices.Equal(mono, stereo) {
+		t.Error("mono and stereo differ at 24 bits")
+	}
+	for i := range mono {
+		// 1.02 steps of 8 bits: it was dithered.
+		if d := math.Abs(float64(mono[i] - eight[i])); d > 1.02/128 {
+			t.Fatalf("8 bits: sample %d is off by %v", i, d)
+		}
+	}
+}
+
+// The tone of the case that other trainers mirror: 1 kHz at 8 kHz becomes 16 kHz.
+func TestCaseTone(t *testing.T) {
+	info, x, err := Read(filepath.Join(testkit.Shared(t), "cases", "audio", "tone1k_8k.wav"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ratio, err := Convert(info.Rate, 16000, Ratio{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := NewResampler().Resample(nil, x, ratio)
+	if len(y) != 16000 {
+		t.Fatalf("%d samples", len(y))
+	}
+	y = y[2000:14000]
+	tone, image := decibel(level(y, 1000, 16000)), decibel(level(y, 7000, 16000))
+	if math.Abs(tone) > 0.01 || image > tone-60 {
+		t.Errorf("%.3f dB at 1 kHz, %.1f dB at 7 kHz", tone, image)
+	}
+}
