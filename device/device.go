@@ -1,0 +1,56 @@
+// Package device says where bytes live. It is about memory only (allocate, free, count), never about maths:
+// kernels belong to the ops.
+//
+// [Host] is the machine's own memory, taken from the operating system outside Go's heap, so that a
+// buffer of n bytes takes n bytes and gives them back when it is freed. [Null] counts and keeps nothing: it
+// answers what a plan would take without taking it.
+package device
+
+import "fmt"
+
+// Device allocates buffers and counts them. Its methods may be called from several goroutines.
+type Device interface {
+	// Name is "cpu" or "null".
+	Name() string
+	// Alloc returns size bytes of zeros, aligned to 64 bytes, or an [*OutOfMemory] error. what names the
+	// buffer's purpose in messages ("arena of worker 0").
+	Alloc(size int, what string) (Buffer, error)
+	// Usage is what is held now.
+	Usage() Usage
+}
+
+// Buffer is memory on a device.
+type Buffer interface {
+	// Size in bytes.
+	Size() int
+	// Floats is the buffer as float32s for the host, or nil where the host can't address it.
+	Floats() []float32
+	// Free gives the memory back; the buffer and all views of it are dead then. A second call does nothing.
+	Free()
+}
+
+// Usage is a count of bytes.
+type Usage struct {
+	Allocated int64 // in live buffers
+	Peak      int64 // the most Allocated has been
+	Buffers   int   // live buffers
+}
+
+// OutOfMemory is the error of an allocation for which there is no memory.
+type OutOfMemory struct {
+	What      string // the buffer's purpose
+	Size      int64  // bytes asked for
+	Allocated int64  // bytes in live buffers at that time
+	Err       error  // what the system said, or nil
+}
+
+func (e *OutOfMemory) Error() string {
+	s := fmt.Sprintf("out of memory: %s needs %d bytes beside the %d allocated", e.What, e.Size, e.Allocated)
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s + "; use a smaller batch_size or max_duration, or fewer cpu_workers"
+}
+
+// Unwrap is the system's own error.
+func (e *OutOfMemory) Unwrap() error { return e.Err }

@@ -1,0 +1,232 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"gorgonia.org/tensor"
+
+	"konkanitrain/device"
+	"konkanitrain/internal/simd"
+	"konkanitrain/op"
+)
+
+// Crew is a fixed number of workers on one device. Each takes whole utterances: it has an arena, a gradient
+// buffer and a BLAS workspace of its own, and shares the weights. Kernels are single-threaded; the speed of
+// several cores comes from several workers.
+type Crew struct {
+	Workers []*Worker
+	dev     device.Device
+	memory  Memory // what all workers share
+	train   bool
+	tasks   []chan func(*Worker)
+	done    chan struct{}
+	closed  bool
+}
+
+// Worker is one of a crew. Within [Crew.Do] it belongs to one goroutine.
+type Worker struct {
+	Index   int
+	Profile *Profile // set to measure
+	Runs    int      // since the gradients were last taken: 0 means that Grads holds nothing
+
+	crew     *Crew
+	env      op.Env
+	arena    device.Buffer
+	grads    device.Buffer // nil without training
+	machines map[*Program]*Machine
+}
+
+// NewCrew starts n workers that share weights (of layout) and tables. With train, each has a gradient buffer.
+func NewCrew(dev device.Device, n int, layout *Layout, weights []float32, shared func(string, tensor.Shape) []float32, train bool) (*Crew, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("crew: %d workers, want 1 or more", n)
+	}
+	c := &Crew{
+		dev: dev, train: train, done: make(chan struct{}, n),
+		memory: Memory{Layout: layout, Weights: weights, Shared: shared},
+	}
+	for i := range n {
+		w := &Worker{Index: i, crew: c, env: op.Env{BLAS: op.NewBLAS()}, machines: map[*Program]*Machine{}}
+		if train {
+			var err error
+			if w.grads, err = dev.Alloc(4*layout.Words, fmt.Sprintf("gradients of worker %d", i)); err != nil {
+				c.Close()
+				return nil, err
+			}
+		}
+		c.Workers = append(c.Workers, w)
+		tasks := make(chan func(*Worker))
+		c.tasks = append(c.tasks, tasks)
+		go func() {
+			for task := range tasks {
+				task(w)
+				c.done <- struct{}{}
+			}
+		}()
+	}
+	return c, nil
+}
+
+// Do runs task once on each worker at the same time and waits for all.
+func (c *Crew) Do(task func(*Worker)) {
+	for _, t := range c.tasks {
+		t <- task
+	}
+	for range c.tasks {
+		<-c.done
+	}
+}
+
+// Reserve makes every worker's arena at least bytes large. Programs bound before an arena moves are bound
+// again on their next use; reserving the largest at the start avoids that.
+func (c *Crew) Reserve(bytes int) error {
+	for _, w := range c.Workers {
+		if w.arena != nil && w.arena.Size() >= bytes {
+			continue
+		}
+		if w.arena != nil {
+			w.arena.Free()
+			w.arena = nil
+		}
+		clear(w.machines)
+		b, err := c.dev.Alloc(bytes, fmt.Sprintf("arena of worker %d", w.Index))
+		if err != nil {
+			return err
+		}
+		w.arena = b
+	}
+	return nil
+}
+
+// Machine is the program bound to the worker's memory; the first call for a program binds it.
+func (w *Worker) Machine(p *Program) (*Machine, error) {
+	if m := w.machines[p]; m != nil {
+		return m, nil
+	}
+	if w.arena == nil {
+		return nil, errors.New("crew: no arena is reserved")
+	}
+	memory := w.crew.memory
+	memory.Arena = w.arena.Floats()
+	if w.grads != nil {
+		memory.Grads = w.grads.Floats()
+	}
+	m, err := p.Bind(memory)
+	if err != nil {
+		return nil, err
+	}
+	w.machines[p] = m
+	return m, nil
+}
+
+// Run runs m; its gradients are added to those of earlier runs since [Crew.Reduce].
+func (w *Worker) Run(m *Machine) {
+	m.Run(&w.env, w.Runs > 0, w.Profile)
+	if m.prog.Grads != nil {
+		w.Runs++
+	}
+}
+
+// Forget drops the workers' bindings of a program that is used no more.
+func (c *Crew) Forget(p *Program) {
+	for _, w := range c.Workers {
+		delete(w.machines, p)
+	}
+}
+
+// Reduce adds the gradients of all workers that ran, in the order of the workers, and returns the sum, in
+// the memory of the first of them (nil if none ran). It is valid until the next Run. The workers share the
+// buffer among them in fixed pieces, so the sum doesn't depend on timing.
+func (c *Crew) Reduce() []float32 {
+	var ran []*Worker
+	for _, w := range c.Workers {
+		if w.Runs > 0 {
+			ran = append(ran, w)
+			w.Runs = 0
+		}
+	}
+	if len(ran) == 0 {
+		return nil
+	}
+	sum := ran[0].grads.Floats()
+	if len(ran) > 1 {
+		n := len(c.Workers)
+		c.Do(func(w *Worker) {
+			lo, hi := piece(len(sum), w.Index, n), piece(len(sum), w.Index+1, n)
+			for _, other := range ran[1:] {
+				simd.Add(sum[lo:hi], sum[lo:hi], other.grads.Floats()[lo:hi])
+			}
+		})
+	}
+	return sum
+}
+
+// piece is where the i-th of n nearly equal pieces of a buffer starts, on a cache line.
+func piece(words, i, n int) int { return min(words, aligned(words*i/n)) }
+
+// Close stops the workers and frees their memory.
+func (c *Crew) Close() {
+	if c.closed {
+		return
+	}
+	c.closed = true
+	for _, t := range c.tasks {
+		close(t)
+	}
+	for _, w := range c.Workers {
+		for _, b := range []device.Buffer{w.arena, w.grads} {
+			if b != nil {
+				b.Free()
+			}
+		}
+		clear(w.machines)
+	}
+}
+
+// Cache keeps programs by shape, the ones used last. Compiling takes milliseconds and a program a few
+// hundred kilobytes, so a small cache is enough for all buckets of a run.
+type Cache[K comparable] struct {
+	Limit   int // programs kept
+	Build   func(K) (*Program, error)
+	Dropped func(*Program) // called for a program that is dropped; may be nil
+
+	mu       sync.Mutex
+	programs map[K]*Program
+	recent   []K // least recently used first
+}
+
+// Get is the program for shape, compiled on first use.
+func (c *Cache[K]) Get(shape K) (*Program, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.programs[shape]; p != nil {
+		for i, k := range c.recent {
+			if k == shape {
+				copy(c.recent[i:], c.recent[i+1:])
+				c.recent[len(c.recent)-1] = shape
+				break
+			}
+		}
+		return p, nil
+	}
+	p, err := c.Build(shape)
+	if err != nil {
+		return nil, err
+	}
+	if c.programs == nil {
+		c.programs = map[K]*Program{}
+	}
+	for len(c.recent) >= max(c.Limit, 1) {
+		oldest := c.recent[0]
+		c.recent = c.recent[1:]
+		if c.Dropped != nil {
+			c.Dropped(c.programs[oldest])
+		}
+		delete(c.programs, oldest)
+	}
+	c.programs[shape] = p
+	c.recent = append(c.recent, shape)
+	return p, nil
+}

@@ -1,0 +1,71 @@
+// Package model is the network: a Conformer encoder with a CTC head and an optional Transformer decoder, as a
+// Gorgonia graph made of the ops of package op.
+//
+// [Config] is the architecture, [Parameters] its parameters with names and shapes, [Build] the graph for one
+// batch shape. The package knows nothing of how a graph is run.
+package model
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Config is the architecture and what belongs to the loss.
+type Config struct {
+	DModel            int     `json:"d_model"`
+	Heads             int     `json:"heads"`
+	EncoderLayers     int     `json:"encoder_layers"`
+	DecoderLayers     int     `json:"decoder_layers"` // 0: CTC only
+	ConvKernel        int     `json:"conv_kernel"`    // frames, odd
+	Subsampling       int     `json:"subsampling"`    // 2, 4 or 8
+	SubsampleChannels int     `json:"subsample_channels"`
+	NumMels           int     `json:"num_mels"`
+	Vocab             int     `json:"vocab"` // with blank (0), sos/eos (1) and unk (2)
+	Dropout           float64 `json:"dropout"`
+	CTCWeight         float64 `json:"ctc_weight"` // share of CTC in the loss; the rest is cross-entropy
+	LabelSmoothing    float64 `json:"label_smoothing"`
+}
+
+// Validate lists every setting that makes no network, in one error.
+func (c Config) Validate() error {
+	var problems []error
+	bad := func(ok bool, format string, args ...any) {
+		if !ok {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
+	}
+	bad(c.DModel >= 2 && c.DModel%2 == 0, "d_model is %d, want an even number of 2 or more", c.DModel)
+	bad(c.Heads >= 1, "heads is %d, want 1 or more", c.Heads)
+	if c.Heads >= 1 {
+		bad(c.DModel%c.Heads == 0, "heads %d does not divide d_model %d", c.Heads, c.DModel)
+	}
+	bad(c.EncoderLayers >= 1, "encoder_layers is %d, want 1 or more", c.EncoderLayers)
+	bad(c.DecoderLayers >= 0, "decoder_layers is %d, want 0 (CTC only) or more", c.DecoderLayers)
+	bad(c.ConvKernel >= 1 && c.ConvKernel%2 == 1, "conv_kernel is %d, want an odd number of frames", c.ConvKernel)
+	bad(c.Subsampling == 2 || c.Subsampling == 4 || c.Subsampling == 8, "subsampling is %d, want 2, 4 or 8", c.Subsampling)
+	bad(c.SubsampleChannels >= 1, "subsample_channels is %d, want 1 or more", c.SubsampleChannels)
+	bad(c.NumMels >= 1, "num_mels is %d, want 1 or more", c.NumMels)
+	bad(c.Vocab >= 3, "the vocabulary has %d entries, want blank, sos/eos, unk and letters", c.Vocab)
+	bad(c.Dropout >= 0 && c.Dropout < 1, "dropout is %g, want 0 or more and below 1", c.Dropout)
+	bad(c.CTCWeight >= 0 && c.CTCWeight <= 1, "ctc_weight is %g, want 0 to 1", c.CTCWeight)
+	bad(c.LabelSmoothing >= 0 && c.LabelSmoothing < 1, "label_smoothing is %g, want 0 or more and below 1", c.LabelSmoothing)
+	return errors.Join(problems...)
+}
+
+// stages is the number of halvings of the subsampling.
+func (c Config) stages() int {
+	n := 0
+	for f := c.Subsampling; f > 1; f /= 2 {
+		n++
+	}
+	return n
+}
+
+// bins is the number of frequency bins left after the subsampling: halved, rounded up, once per stage.
+func (c Config) bins() int {
+	f := c.NumMels
+	for range c.stages() {
+		f = (f + 1) / 2
+	}
+	return f
+}

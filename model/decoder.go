@@ -1,0 +1,44 @@
+package model
+
+import (
+	"fmt"
+
+	G "gorgonia.org/gorgonia"
+
+	"konkanitrain/op"
+)
+
+// decoder: encoder output [B, S, d] and targets [B, U] -> logits [B, U+1, V], each step seeing the tokens
+// before it. Pre-norm Transformer (Vaswani et al. 2017, with the norms moved inside the residual branches).
+func (b *builder) decoder(encoded *G.Node) *G.Node {
+	x := b.tap("decoder.embedded", b.Embed(b.targets, b.weight("decoder.embed.weight")))
+	x = b.Dropout(x, b.keys, b.drop())
+	for n := range b.c.DecoderLayers {
+		name := fmt.Sprintf("decoder.blocks.%d", n)
+		x = b.tap(name+".after_self", b.residual(x, 1, b.selfAttention(name+".self", x)))
+		x = b.tap(name+".after_cross", b.residual(x, 1, b.crossAttention(name+".cross", x, encoded)))
+		x = b.tap(name+".out", b.residual(x, 1, b.feedForward(name+".ffn", x)))
+	}
+	x = b.tap("decoder.norm.out", b.norm("decoder.norm", x))
+	return b.linear("decoder.out", x)
+}
+
+// selfAttention is causal: step l sees the steps up to l.
+func (b *builder) selfAttention(name string, x *G.Node) *G.Node {
+	x = b.norm(name+".norm", x)
+	return b.attention(name, x, x, b.targetLengths, op.AttentionOptions{
+		Heads: b.c.Heads, Causal: true, QueryFactor: 1, QueryExtra: 1, KeyFactor: 1, KeyExtra: 1, Drop: b.drop(),
+	})
+}
+
+// crossAttention reads the encoder output as it is; only the queries are normalised.
+func (b *builder) crossAttention(name string, x, encoded *G.Node) *G.Node {
+	return b.attention(name, b.norm(name+".norm", x), encoded, b.lengths, op.AttentionOptions{
+		Heads: b.c.Heads, QueryFactor: 1, QueryExtra: 1, KeyFactor: b.c.Subsampling, Drop: b.drop(),
+	})
+}
+
+func (b *builder) attention(name string, x, memory, memoryLengths *G.Node, o op.AttentionOptions) *G.Node {
+	q, k, v := b.linear(name+".query", x), b.linear(name+".key", memory), b.linear(name+".value", memory)
+	return b.linear(name+".out", b.Attention(q, k, v, b.targetLengths, memoryLengths, b.keys, o))
+}

@@ -1,0 +1,27 @@
+package op
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"konkanitrain/internal/simd"
+)
+
+// BLAS is the one product that kernels need, with the signature of gonum's blas.Float32Level3: any
+// implementation of that interface fits, such as gonum's own or netlib's (a system BLAS).
+//
+//	C [m, n] = alpha * op(A) [m, k] · op(B) [k, n] + beta * C, all row-major; beta = 0 doesn't read C.
+type BLAS interface {
+	Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int)
+}
+
+// Gonum is gonum's pure Go BLAS: the cross-check.
+type Gonum = gonum.Implementation
+
+// NewBLAS is the fastest implementation in this build, for one worker: it must not be shared by goroutines.
+func NewBLAS() BLAS { return simd.NewWorkspace() }
+
+const (
+	noTrans = blas.NoTrans
+	trans   = blas.Trans
+)
