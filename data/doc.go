@@ -1,0 +1,27 @@
+// Package data turns manifests into training examples: it reads lists of recordings and transcripts, checks
+// them against the audio files, orders the utterances of an epoch, and prepares features ahead of the trainer.
+//
+// # Manifests
+//
+// Load reads four forms, told apart by what is there and by the file's extension:
+//
+//   - JSON lines: one object a line with audio_filepath, text, and optionally id, duration, offset, speaker.
+//     Other keys are ignored. With an offset key the line is a part of its file, from offset on and duration
+//     long; without one it is the whole file and duration is only compared with the truth.
+//   - a Kaldi folder: text, wav.scp, and segments and utt2spk where they exist, joined by utterance.
+//   - .tsv, the tables of Common Voice: a header, tab-separated, quotes mean nothing; audio beside the table
+//     or in clips/.
+//   - .csv: a header, RFC 4180 quotes.
+//
+// Paths are relative to the manifest; backslashes are read as slashes where no file of the literal name exists.
+// UTF-8 with or without a byte-order mark and UTF-16 are read.
+//
+// The header of an audio file is the truth about its length. Whatever is left out or doubtful is in the Report,
+// with its file, line and reason; nothing is dropped in silence, and sound and text are never cut to fit a limit.
+//
+// # Identity
+//
+// An utterance's identity is its id key, or else its audio path as written (and the offset). It keys the random
+// draws, so an id that stands twice is an error. A path that is listed again without an id is another utterance:
+// its identity gets "#2", "#3" in the order of the lines.
+package data

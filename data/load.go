@@ -1,0 +1,303 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"konkanitrain/data/audio"
+	"konkanitrain/internal/frames"
+	"konkanitrain/internal/philox"
+)
+
+// Load reads a manifest and the headers of its audio files. What can't be used is in the Report of the Set.
+// It is an error if a line can't be parsed (unless SkipBadLines), if an id stands twice, if more lines are bad
+// than BadLimit allows, and if nothing is left.
+func Load(path string, o Options) (*Set, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	l, err := list(path)
+	if err != nil {
+		return nil, err
+	}
+	if !o.SkipBadLines {
+		if err := brokenLines(l.entries); err != nil {
+			return nil, err
+		}
+	}
+	s := &Set{Path: path, Policy: o.Text, SampleRate: o.SampleRate,
+		Report: &Report{Path: path, Lines: len(l.entries), Warnings: l.notes}}
+	ids, err := s.identities(l.entries)
+	if err != nil {
+		return nil, err
+	}
+	for i := range l.entries {
+		s.checkText(&l.entries[i], o)
+	}
+	var sounds map[string]*sound
+	if !o.TextOnly {
+		sounds = probe(l, path, o)
+		if err := foundAny(sounds, l.entries, path); err != nil {
+			return nil, err
+		}
+	}
+	for i := range l.entries {
+		e := &l.entries[i]
+		u := &Utterance{ID: ids[i], Key: philox.ID(ids[i]), Speaker: e.speaker, File: e.file, Line: e.line, Text: e.text,
+			Path: e.audio, Offset: e.offset, Duration: e.duration}
+		if s.use(u, e, sounds[e.audio], o) {
+			s.Utterances = append(s.Utterances, u)
+		}
+	}
+	s.Report.count(s.Utterances)
+	if err := s.enough(o); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// brokenLines names the lines that can't be parsed in one error.
+func brokenLines(entries []entry) error {
+	var some []string
+	n := 0
+	for i := range entries {
+		if e := &entries[i]; e.kind == Broken {
+			if n++; n <= named {
+				some = append(some, fmt.Sprintf("%s, line %d: %s", e.file, e.line, e.reason))
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	more := ""
+	if n > named {
+		more = fmt.Sprintf("\nand %d more", n-named)
+	}
+	return fmt.Errorf("manifest %s%s\n%d of %d lines can't be read; correct them, or set skip_bad_lines to leave them out", strings.Join(some, "\n"), more, n, len(entries))
+}
+
+// identities gives each entry its identity and refuses ids that stand twice.
+func (s *Set) identities(entries []entry) ([]string, error) {
+	ids := make([]string, len(entries))
+	lines := make(map[string]int, len(entries)) // of each identity
+	for i := range entries {
+		e := &entries[i]
+		if ids[i] = e.id; e.id == "" {
+			continue
+		}
+		if before, twice := lines[e.id]; twice {
+			return nil, fmt.Errorf("manifest %s: the id %s stands on lines %d and %d; it keys the random draws and must be unique, rename one", e.file, e.id, before, e.line)
+		}
+		lines[e.id] = e.line
+	}
+	for i := range entries {
+		e := &entries[i]
+		if e.id != "" || e.audio == "" {
+			continue
+		}
+		id := e.audio
+		if e.offset > 0 {
+			id = fmt.Sprintf("%s@%v", e.audio, e.offset)
+		}
+		first, again := lines[id]
+		for n, base := 2, id; again; n++ {
+			id = fmt.Sprintf("%s#%d", base, n)
+			if _, again = lines[id]; !again {
+				s.Report.note(e, RepeatedSource, id, fmt.Sprintf("%s, as on line %d; called %s", base, first, id), false)
+			}
+		}
+		ids[i], lines[id] = id, e.line
+	}
+	keys := make(map[uint64]string, len(ids))
+	for _, id := range ids {
+		if other, taken := keys[philox.ID(id)]; taken && other != id {
+			return nil, fmt.Errorf("manifest %s: the ids %s and %s have the same 64-bit key, so their random draws would be the same; rename one", s.Path, other, id)
+		}
+		keys[philox.ID(id)] = id
+	}
+	return ids, nil
+}
+
+// checkText normalises the text of an entry and marks what can't be used, before any file is looked for.
+func (s *Set) checkText(e *entry, o Options) {
+	if e.kind != "" {
+		return
+	}
+	e.text = o.Text.Normalise(e.text)
+	switch n := utf8.RuneCountInString(e.text); {
+	case n == 0:
+		e.fail(EmptyText, "%s", e.name())
+	case o.MaxTextLength > 0 && n > o.MaxTextLength:
+		e.fail(TextTooLong, "%s: %d characters, the limit is %d", e.name(), n, o.MaxTextLength)
+	}
+}
+
+// name is what a message calls an entry.
+func (e *entry) name() string {
+	if e.id != "" {
+		return e.id
+	}
+	return e.audio
+}
+
+// sound is what is known of one audio file.
+type sound struct {
+	path  string
+	found bool
+	info  audio.Info
+	err   error
+}
+
+// probe reads the headers of all files that entries still need, each once, by the path as written.
+func probe(l listing, manifest string, o Options) map[string]*sound {
+	base := manifest
+	if !l.folder {
+		base = filepath.Dir(manifest)
+	}
+	r := resolver{base, o.PathMap, l.clips}
+	sounds := map[string]*sound{}
+	var paths []string
+	for i := range l.entries {
+		if e := &l.entries[i]; e.kind == "" && sounds[e.audio] == nil {
+			sounds[e.audio] = new(sound)
+			paths = append(paths, e.audio)
+		}
+	}
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(o.Workers, len(paths)) {
+		wait.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(paths); i = next.Add(1) - 1 {
+				f := sounds[paths[i]] // the map isn't written any more
+				if f.path, f.found = r.find(paths[i]); f.found {
+					f.info, f.err = audio.Probe(f.path)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return sounds
+}
+
+// foundAny is one error if not a single file is where the manifest says.
+func foundAny(sounds map[string]*sound, entries []entry, manifest string) error {
+	var first *entry
+	n := 0
+	for i := range entries {
+		e := &entries[i]
+		if e.kind != "" {
+			continue
+		}
+		if sounds[e.audio].found {
+			return nil
+		}
+		if n++; first == nil {
+			first = e
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	folder := slashes(first.audio)
+	folder = folder[:max(strings.LastIndexByte(folder, '/'), 0)]
+	if folder == "" {
+		folder = "FOLDER"
+	}
+	return fmt.Errorf("manifest %s: 0 of %d audio files found. The first, on line %d, is %s, looked for as %s. If the files lie elsewhere on this computer, map the paths: path_map: %s=NEW_FOLDER",
+		manifest, n, first.line, first.audio, sounds[first.audio].path, folder)
+}
+
+// use fills in what the audio file says and decides whether the utterance is used; if not, or if something is
+// doubtful, it leaves a note.
+func (s *Set) use(u *Utterance, e *entry, f *sound, o Options) bool {
+	skip := func(kind Kind, format string, args ...any) bool {
+		s.Report.note(e, kind, u.ID, fmt.Sprintf(format, args...), true)
+		return false
+	}
+	if e.kind != "" {
+		return skip(e.kind, "%s", e.reason)
+	}
+	if !o.TextOnly {
+		switch {
+		case !f.found:
+			return skip(Missing, "%s", f.path)
+		case f.err != nil:
+			return skip(Unreadable, "%v", f.err)
+		}
+		u.Path, u.Rate = f.path, f.info.Rate
+		if !u.measure(e, f.info) {
+			return skip(Unreadable, "%s: the part starts at %v s, the file has %.3f s", f.path, e.offset, f.info.Seconds())
+		}
+		if stated := e.duration; stated != 0 && math.Abs(stated-u.Duration) > 0.1+0.01*u.Duration {
+			s.Report.note(e, WrongDuration, u.ID, fmt.Sprintf("states %v s, has %.3f s", stated, u.Duration), false)
+		}
+		for _, w := range f.info.Warnings {
+			s.Report.note(e, AudioWarning, u.ID, w, false)
+		}
+		var err error
+		if u.Frames, err = featureFrames(u.Samples, u.Rate, o.SampleRate); err != nil {
+			return skip(Unreadable, "%s: %v", f.path, err)
+		}
+		if u.Frames < 1 {
+			return skip(TooShort, "%s: %d samples at %d Hz, 0 feature frames", u.ID, u.Samples, u.Rate)
+		}
+	}
+	const rounding = 1e-6 // seconds; 1.2 s of 44.1 kHz is no whole number of samples
+	switch {
+	case u.Duration < o.MinDuration-rounding:
+		return skip(TooShort, "%s: %.3f s, min_duration is %v", u.ID, u.Duration, o.MinDuration)
+	case o.MaxDuration > 0 && u.Duration > o.MaxDuration+rounding:
+		return skip(TooLong, "%s: %.3f s, the limit is %v", u.ID, u.Duration, o.MaxDuration)
+	}
+	return true
+}
+
+// measure sets Samples and Duration from the true length of the file; false if the part starts past its end.
+func (u *Utterance) measure(e *entry, info audio.Info) bool {
+	rate := float64(info.Rate)
+	first, count := 0.0, float64(info.Frames)
+	if e.part {
+		first = math.Round(e.offset * rate)
+		count -= first
+		if e.duration > 0 {
+			count = min(count, math.Round(e.duration*rate))
+		}
+	}
+	u.Samples = int(max(count, 0))
+	u.Duration = float64(u.Samples) / rate
+	return u.Samples > 0
+}
+
+// enough is an error if too many lines are bad, or if none is left.
+func (s *Set) enough(o Options) error {
+	r := s.Report
+	bad := 0
+	for i := range r.Notes {
+		if r.Notes[i].Kind.bad() {
+			bad++
+		}
+	}
+	if limit, over := o.tooManyBad(bad, r.Lines); over {
+		return fmt.Errorf("%d of %d lines are bad, the limit (bad_limit) is %s; correct the list or the files, or raise the limit\n%v", bad, r.Lines, limit, r)
+	}
+	if r.Kept == 0 {
+		return errors.New("no utterance is left\n" + r.String())
+	}
+	return nil
+}
+
+func featureFrames(samples, rate, sampleRate int) (int, error) {
+	r, err := audio.Convert(rate, sampleRate, audio.Ratio{})
+	if err != nil {
+		return 0, err
+	}
+	return frames.Count(r.Len(samples), sampleRate), nil
+}

@@ -1,0 +1,105 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+
+	"konkanitrain/data/text"
+)
+
+// Options say what of a manifest is used. The zero value uses all of it, at 16 kHz.
+type Options struct {
+	SampleRate int         `json:"sample_rate" yaml:"sample_rate"` // Hz, of the features; 0 means 16000
+	Text       text.Policy `json:"text" yaml:"text"`
+	PathMap    []Mapping   `json:"path_map" yaml:"path_map"` // the first that fits a path is applied
+
+	MinDuration   float64 `json:"min_duration" yaml:"min_duration"`       // seconds; shorter utterances are left out
+	MaxDuration   float64 `json:"max_duration" yaml:"max_duration"`       // seconds; longer ones are left out; 0 means no limit
+	MaxTextLength int     `json:"max_text_length" yaml:"max_text_length"` // characters after normalisation; longer ones are left out; 0 means no limit
+
+	// SkipBadLines leaves lines out that can't be parsed. Without it the first such line is an error.
+	SkipBadLines bool `json:"skip_bad_lines" yaml:"skip_bad_lines"`
+	// BadLimit is the share of bad lines, 0 to 1, above which Load is an error: lines that can't be parsed, or
+	// whose audio is missing or can't be read. 0 means 5 %, with ten bad lines allowed in any case, as in a
+	// list of twenty one would already be too many.
+	BadLimit float64 `json:"bad_limit" yaml:"bad_limit"`
+
+	TextOnly bool `json:"-" yaml:"-"` // doesn't look for audio: durations are those stated, Samples and Frames 0
+	Workers  int  `json:"-" yaml:"-"` // goroutines that read audio headers; 0 means GOMAXPROCS
+}
+
+const (
+	defaultBadLimit = 0.05
+	alwaysAllowed   = 10 // bad lines, under the default limit
+)
+
+// Validate names every value that makes no sense.
+func (o Options) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if o.SampleRate < 0 || o.SampleRate > 0 && o.SampleRate < 1000 {
+		bad("sample_rate %d Hz: give 1000 or more, usually 16000", o.SampleRate)
+	}
+	if !(o.MinDuration >= 0) || !(o.MaxDuration >= 0) {
+		bad("min_duration %v and max_duration %v: give seconds, 0 for no limit", o.MinDuration, o.MaxDuration)
+	} else if o.MaxDuration > 0 && o.MinDuration > o.MaxDuration {
+		bad("min_duration %v s is above max_duration %v s: nothing would be left", o.MinDuration, o.MaxDuration)
+	}
+	if o.MaxTextLength < 0 {
+		bad("max_text_length %d: give a number of characters, 0 for no limit", o.MaxTextLength)
+	}
+	if !(o.BadLimit >= 0 && o.BadLimit <= 1) {
+		bad("bad_limit %v: give a share from 0 to 1, such as 0.05 for 5 %%", o.BadLimit)
+	}
+	for _, m := range o.PathMap {
+		if m.From == "" {
+			bad("path_map =%s: the part before = is empty; give the start of the paths as they are written in the manifest", m.To)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (o Options) withDefaults() Options {
+	if o.SampleRate == 0 {
+		o.SampleRate = 16000
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return o
+}
+
+// tooManyBad says whether bad of lines are over the limit, and words the limit.
+func (o Options) tooManyBad(bad, lines int) (string, bool) {
+	limit := o.BadLimit
+	if limit == 0 {
+		if bad <= alwaysAllowed {
+			return "", false
+		}
+		limit = defaultBadLimit
+	}
+	return fmt.Sprintf("%.4g %%", 100*limit), float64(bad) > math.Nextafter(limit*float64(lines), math.Inf(1))
+}
+
+// Mapping replaces the start From of an audio path by To, where a manifest was written on another computer.
+// From ends at a / or at the end of the path: /data fits /data/a.wav and not /database/a.wav. A relative To is
+// relative to the manifest.
+type Mapping struct {
+	From string `json:"from" yaml:"from"`
+	To   string `json:"to" yaml:"to"`
+}
+
+// ParsePathMap reads a Mapping written as from=to.
+func ParsePathMap(s string) (Mapping, error) {
+	from, to, ok := strings.Cut(s, "=")
+	if !ok || from == "" {
+		return Mapping{}, fmt.Errorf("path_map %q: write from=to, the start of the paths in the manifest and what to put in its place, such as /home/ann/clips=clips", s)
+	}
+	return Mapping{from, to}, nil
+}
+
+// String is from=to.
+func (m Mapping) String() string { return m.From + "=" + m.To }

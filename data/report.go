@@ -1,0 +1,163 @@
+package data
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"konkanitrain/data/text"
+)
+
+// Kind is the sort of a Note.
+type Kind string
+
+// The kinds of notes, in the order in which a Report prints them.
+const (
+	Broken         Kind = "line can't be read"
+	Unmatched      Kind = "in one file of the folder only"
+	Missing        Kind = "audio file not found"
+	Unreadable     Kind = "audio can't be read"
+	EmptyText      Kind = "empty text"
+	TooShort       Kind = "too short"
+	TooLong        Kind = "longer than max_duration"
+	TextTooLong    Kind = "text longer than max_text_length"
+	CTCTooShort    Kind = "too few frames for CTC"
+	WrongDuration  Kind = "stated duration is wrong, the audio's own is used"
+	AudioWarning   Kind = "audio warning"
+	RepeatedSource Kind = "path listed again without an id"
+)
+
+var kinds = []Kind{Broken, Unmatched, Missing, Unreadable, EmptyText, TooShort, TooLong, TextTooLong, CTCTooShort, WrongDuration, AudioWarning, RepeatedSource}
+
+// bad kinds count against Options.BadLimit: the list and the files don't belong together. The others are
+// choices and remarks.
+func (k Kind) bad() bool { return k == Broken || k == Unmatched || k == Missing || k == Unreadable }
+
+// Note is one thing about one line of a manifest.
+type Note struct {
+	Kind    Kind   `json:"kind"`
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	ID      string `json:"id"`
+	Reason  string `json:"reason"`
+	Skipped bool   `json:"skipped"` // false: the utterance is used
+}
+
+// Report says what became of every line of a manifest.
+type Report struct {
+	Path           string       `json:"path"`
+	Lines          int          `json:"lines"` // utterances listed
+	Kept           int          `json:"kept"`
+	Seconds        float64      `json:"seconds"` // of the utterances kept, as are the next two
+	Shortest       float64      `json:"shortest"`
+	Longest        float64      `json:"longest"`
+	StartsWithMark int          `json:"starts_with_mark"` // texts kept that start with a combining mark
+	Notes          []Note       `json:"notes"`            // every line that is skipped or doubtful, in the order of the checks
+	Warnings       []string     `json:"warnings"`         // about the manifest as a whole
+	Unknown        text.Unknown `json:"unknown"`          // letters outside the vocabulary, once Tokenise has run
+}
+
+func (r *Report) note(e *entry, kind Kind, id, reason string, skipped bool) {
+	r.Notes = append(r.Notes, Note{kind, e.file, e.line, id, reason, skipped})
+}
+
+// Count is the number of notes of a kind.
+func (r *Report) Count(kind Kind) int {
+	n := 0
+	for i := range r.Notes {
+		if r.Notes[i].Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// named is how many lines of one kind a summary names.
+const named = 5
+
+// String is a summary of a few lines: each kind of note with its count and the first lines it is about.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d of %d utterances used", r.Path, r.Kept, r.Lines)
+	if r.Seconds > 0 {
+		fmt.Fprintf(&b, ", %s (%.2f to %.2f s each)", duration(r.Seconds), r.Shortest, r.Longest)
+	}
+	for _, skipped := range []bool{true, false} {
+		for _, kind := range kinds {
+			if s := r.summary(kind, skipped); s != "" {
+				b.WriteString("\n  " + s)
+			}
+		}
+	}
+	if r.StartsWithMark > 0 {
+		fmt.Fprintf(&b, "\n  %d texts start with a combining mark; they are used as they are", r.StartsWithMark)
+	}
+	if r.Unknown.Outside > 0 {
+		fmt.Fprintf(&b, "\n  %v", &r.Unknown)
+	}
+	for _, w := range r.Warnings {
+		b.WriteString("\n  warning: " + w)
+	}
+	return b.String()
+}
+
+// summary is one line about the notes of a kind, or "" if there are none.
+func (r *Report) summary(kind Kind, skipped bool) string {
+	var some []string
+	count := 0
+	for i := range r.Notes {
+		n := &r.Notes[i]
+		if n.Kind != kind || n.Skipped != skipped {
+			continue
+		}
+		if count++; count <= named {
+			some = append(some, n.where(r.Path)+" ("+n.Reason+")")
+		}
+	}
+	if count == 0 {
+		return ""
+	}
+	word := "used"
+	if skipped {
+		word = "skipped"
+	}
+	s := fmt.Sprintf("%d %s, %s: %s", count, word, kind, strings.Join(some, "; "))
+	if count > named {
+		s += fmt.Sprintf("; and %d more", count-named)
+	}
+	return s
+}
+
+// where is "line 3", or "text line 3" for a file of a folder.
+func (n *Note) where(manifest string) string {
+	if n.File != manifest {
+		return fmt.Sprintf("%s line %d, %s", filepath.Base(n.File), n.Line, n.ID)
+	}
+	return fmt.Sprintf("line %d", n.Line)
+}
+
+// duration writes seconds in the unit that suits them.
+func duration(s float64) string {
+	switch {
+	case s < 120:
+		return fmt.Sprintf("%.1f s", s)
+	case s < 7200:
+		return fmt.Sprintf("%.1f min", s/60)
+	}
+	return fmt.Sprintf("%.2f h", s/3600)
+}
+
+// count brings the sums up to date with the utterances kept.
+func (r *Report) count(us []*Utterance) {
+	r.Kept, r.Seconds, r.Shortest, r.Longest, r.StartsWithMark = len(us), 0, 0, 0, 0
+	for i, u := range us {
+		r.Seconds += u.Duration
+		r.Longest = max(r.Longest, u.Duration)
+		if i == 0 || u.Duration < r.Shortest {
+			r.Shortest = u.Duration
+		}
+		if text.StartsWithMark(u.Text) {
+			r.StartsWithMark++
+		}
+	}
+}

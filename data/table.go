@@ -1,0 +1,145 @@
+package data
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// columns are the places of what is used in the rows of a table; -1 where there is no such column.
+type columns struct {
+	audio, text, duration, offset, id, speaker int
+	count                                      int
+}
+
+// names of the columns as tables in use have them, the more usual first.
+var names = map[string][]string{
+	"audio":    {"audio_filepath", "path", "audio", "file", "wav"},
+	"text":     {"text", "sentence", "transcript", "transcription"},
+	"duration": {"duration"},
+	"offset":   {"offset"},
+	"id":       {"id", "utt_id"},
+	"speaker":  {"speaker", "client_id"},
+}
+
+func findColumns(path string, header []string) (columns, error) {
+	find := func(what string) int {
+		for _, name := range names[what] {
+			if i := slices.IndexFunc(header, func(h string) bool { return strings.EqualFold(strings.TrimSpace(h), name) }); i >= 0 {
+				return i
+			}
+		}
+		return -1
+	}
+	c := columns{find("audio"), find("text"), find("duration"), find("offset"), find("id"), find("speaker"), len(header)}
+	if c.audio < 0 || c.text < 0 {
+		return c, fmt.Errorf("manifest %s: the first line must name a column for the audio (one of %s) and one for the text (one of %s); it has %q",
+			path, strings.Join(names["audio"], ", "), strings.Join(names["text"], ", "), header)
+	}
+	return c, nil
+}
+
+// entry reads one row. A row may be shorter than the header if what is missing isn't used.
+func (c columns) entry(file string, line int, row []string) entry {
+	e := entry{file: file, line: line}
+	switch {
+	case len(row) > c.count, len(row) <= max(c.audio, c.text):
+		e.fail(Broken, "%d columns where the header has %d", len(row), c.count)
+		return e
+	}
+	for _, field := range row {
+		if bad := notUTF8(field); bad != "" {
+			e.fail(Broken, "in %.20q: %s", field, bad)
+			return e
+		}
+	}
+	get := func(i int) string {
+		if i < 0 || i >= len(row) {
+			return ""
+		}
+		return row[i]
+	}
+	number := func(what string, i int) float64 {
+		s := strings.TrimSpace(get(i))
+		if s == "" {
+			return 0
+		}
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil && e.kind == "" {
+			e.fail(Broken, "%s is %q, not a number of seconds", what, s)
+		}
+		return v
+	}
+	e.audio, e.text, e.id, e.speaker = get(c.audio), get(c.text), get(c.id), get(c.speaker)
+	e.duration, e.offset = number("duration", c.duration), number("offset", c.offset)
+	e.part = strings.TrimSpace(get(c.offset)) != ""
+	if e.audio == "" && e.kind == "" {
+		e.fail(Broken, "the column of the audio is empty")
+	}
+	e.checkPart()
+	return e
+}
+
+// listTSV reads the tables of Common Voice: fields end at tabs, and a quote is a character like any other.
+func listTSV(path string, b []byte) (listing, error) {
+	l := listing{clips: true}
+	var c columns
+	var err error
+	header := false
+	lines(b, func(number int, line string) {
+		row := strings.Split(line, "\t")
+		switch {
+		case err != nil:
+		case !header:
+			c, err = findColumns(path, row)
+			header = true
+		default:
+			l.entries = append(l.entries, c.entry(path, number, row))
+		}
+	})
+	return l, err
+}
+
+// listCSV reads comma-separated (or, where the header has no comma, semicolon-separated) tables with quotes.
+func listCSV(path string, b []byte) (listing, error) {
+	r := csv.NewReader(bytes.NewReader(b))
+	r.FieldsPerRecord = -1
+	first, _, _ := bytes.Cut(b, []byte("\n"))
+	if !bytes.ContainsRune(first, ',') && bytes.ContainsRune(first, ';') {
+		r.Comma = ';'
+	}
+	header, err := r.Read()
+	if err == io.EOF {
+		return listing{}, nil
+	}
+	if err != nil {
+		return listing{}, fmt.Errorf("manifest %s: the header can't be read: %w", path, err)
+	}
+	c, err := findColumns(path, header)
+	if err != nil {
+		return listing{}, err
+	}
+	l := listing{clips: true}
+	for {
+		row, err := r.Read()
+		var wrong *csv.ParseError
+		switch {
+		case err == io.EOF:
+			return l, nil
+		case errors.As(err, &wrong):
+			e := entry{file: path, line: wrong.StartLine}
+			e.fail(Broken, "quotes don't match at line %d, column %d (%v)", wrong.Line, wrong.Column, wrong.Err)
+			l.entries = append(l.entries, e)
+		case err != nil:
+			return l, fmt.Errorf("manifest %s: %w", path, err)
+		default:
+			line, _ := r.FieldPos(0)
+			l.entries = append(l.entries, c.entry(path, line, row))
+		}
+	}
+}
