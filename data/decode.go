@@ -11,12 +11,17 @@ import (
 	"unicode/utf8"
 )
 
-// readText reads a text file without its byte-order mark, UTF-16 turned into UTF-8; the note says so, or is "".
+// readText reads a text file and decodes it.
 func readText(path string) (b []byte, note string, err error) {
 	b, err = os.ReadFile(path)
 	if err != nil {
 		return nil, "", fmt.Errorf("manifest: %w", err)
 	}
+	return decode(path, b)
+}
+
+// decode removes the byte-order mark and turns UTF-16 into UTF-8; the note says so, or is "".
+func decode(path string, b []byte) (_ []byte, note string, err error) {
 	if rest, ok := bytes.CutPrefix(b, []byte("\xef\xbb\xbf")); ok {
 		return rest, "", nil
 	}

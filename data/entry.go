@@ -44,7 +44,16 @@ func list(path string) (listing, error) {
 	if stat.IsDir() {
 		return listKaldi(path)
 	}
-	b, note, err := readText(path)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return listing{}, fmt.Errorf("manifest: %w", err)
+	}
+	return listFile(path, b)
+}
+
+// listFile reads a manifest that is one file with the content b.
+func listFile(path string, b []byte) (listing, error) {
+	b, note, err := decode(path, b)
 	if err != nil {
 		return listing{}, err
 	}

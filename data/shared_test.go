@@ -1,0 +1,253 @@
+package data
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"konkanitrain/data/text"
+	"konkanitrain/internal/frames"
+	"konkanitrain/internal/testkit"
+)
+
+func eachJSON[T any](t *testing.T, path string, use func(T)) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var v T
+		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
+			t.Fatal(err)
+		}
+		use(v)
+	}
+	if lines.Err() != nil {
+		t.Fatal(lines.Err())
+	}
+}
+
+func TestManifestCases(t *testing.T) {
+	dir := filepath.Join(testkit.Shared(t), "cases", "manifests")
+	type want struct {
+		File, Error string
+		Kept        int
+		Reported    []int `json:"reported_lines"`
+		Durations   []float64
+		Seconds     float64
+		Texts, IDs  []string
+		Audio       []string `json:"audio_without_text"`
+		Text        []string `json:"text_without_audio"`
+	}
+	eachJSON(t, filepath.Join(dir, "expected.jsonl"), func(w want) {
+		t.Run(w.File, func(t *testing.T) {
+			s, err := Load(filepath.Join(dir, w.File), Options{})
+			switch {
+			case w.File == "utf16.jsonl": // reading it is as right as naming it
+				if err != nil || len(s.Utterances) != 3 || !strings.Contains(s.Report.String(), "UTF-16") {
+					t.Errorf("%v", err)
+				}
+				return
+			case w.Error != "" || w.Kept == 0:
+				if err == nil {
+					t.Fatalf("read, want an error: %s", w.Error)
+				}
+				return
+			case err != nil:
+				t.Fatal(err)
+			}
+			if len(s.Utterances) != w.Kept {
+				t.Errorf("%d kept, want %d", len(s.Utterances), w.Kept)
+			}
+			if got := s.Report.reported(Broken, Missing, Unreadable, EmptyText, WrongDuration); w.File != "kaldi" && !slices.Equal(got, w.Reported) {
+				t.Errorf("lines %v reported, want %v", got, w.Reported)
+			}
+			if w.Durations != nil && !slices.Equal(seconds(s), w.Durations) || w.Texts != nil && !slices.Equal(texts(s), w.Texts) || w.IDs != nil && !slices.Equal(ids(s), w.IDs) {
+				t.Errorf("%v %q %q", seconds(s), texts(s), ids(s))
+			}
+			if w.Seconds != 0 && s.Seconds() != w.Seconds {
+				t.Errorf("%v s, want %v", s.Seconds(), w.Seconds)
+			}
+			for _, id := range slices.Concat(w.Audio, w.Text) {
+				if !strings.Contains(s.Report.String(), ", "+id+" (not in ") {
+					t.Errorf("%s isn't named: %v", id, s.Report)
+				}
+			}
+		})
+	})
+
+	s := mustLoad(t, filepath.Join(dir, "lying_duration.jsonl"), Options{MaxDuration: 1.2})
+	if len(s.Utterances) != 2 || !slices.Equal(s.Report.reported(TooLong), []int{3}) {
+		t.Errorf("real durations and a limit: %v", s.Report)
+	}
+	s = mustLoad(t, filepath.Join(dir, "foreign_paths.jsonl"), Options{PathMap: []Mapping{{"/Volumes/data&proj/konkani/my set", "audio"}}})
+	if len(s.Utterances) != 3 {
+		t.Errorf("mapped: %v", s.Report)
+	}
+	s = mustLoad(t, filepath.Join(dir, "broken_line.jsonl"), Options{SkipBadLines: true})
+	if len(s.Utterances) != 4 || !slices.Equal(s.Report.reported(Broken), []int{3}) {
+		t.Errorf("skipping: %v", s.Report)
+	}
+	if _, err := Load(filepath.Join(dir, "missing_file.jsonl"), Options{BadLimit: 0.1}); err == nil || !strings.Contains(err.Error(), "1 of 5") {
+		t.Errorf("a lower limit: %v", err)
+	}
+	s = mustLoad(t, filepath.Join(dir, "long_and_short.jsonl"), Options{MaxDuration: 30})
+	if len(s.Utterances) != 100 || !slices.Equal(s.Report.reported(TooLong), []int{51}) {
+		t.Errorf("a long one: %v", s.Report)
+	}
+	s = mustLoad(t, filepath.Join(dir, "long_and_short.jsonl"), Options{})
+	if u := s.Longest(); u.ID != "long" || u.Duration != 60 || u.Frames != 6000 || frames.Subsampled(u.Frames, 4) != 1500 {
+		t.Errorf("the longest: %+v", u)
+	}
+	if got := Overlap(mustLoad(t, filepath.Join(dir, "good.jsonl"), Options{}), mustLoad(t, filepath.Join(dir, "same_in_train_and_val.jsonl"), Options{})); !strings.HasPrefix(got, "1 of 1 ") {
+		t.Errorf("overlap: %q", got)
+	}
+}
+
+// Files with nothing in them beside a good one: one is used, four are named.
+func TestEmptyFilesInAManifest(t *testing.T) {
+	dir := filepath.Join(testkit.Shared(t), "cases", "audio")
+	var b strings.Builder
+	for _, name := range []string{"empty", "riff_only", "header_only", "no_fmt", "base16"} {
+		fmt.Fprintf(&b, `{"audio_filepath": %q, "text": "a"}`+"\n", filepath.Join(dir, name+".wav"))
+	}
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	os.WriteFile(path, []byte(b.String()), 0o644)
+	s := mustLoad(t, path, Options{})
+	if len(s.Utterances) != 1 || !slices.Equal(s.Report.reported(Unreadable), []int{1, 2, 3, 4}) {
+		t.Errorf("%v", s.Report)
+	}
+	reasons := map[string]bool{}
+	for _, n := range s.Report.Notes {
+		reasons[n.Reason[strings.LastIndex(n.Reason, ".wav"):]] = true
+	}
+	if len(reasons) != 4 {
+		t.Errorf("four faults, %d messages: %v", len(reasons), s.Report)
+	}
+}
+
+// The manifests of an earlier trainer: real, dirty, without audio.
+func TestManifestsWithoutAudio(t *testing.T) {
+	dir := filepath.Join(testkit.Shared(t), "data", "konkanivani_manifests")
+	_, err := Load(filepath.Join(dir, "train.json"), Options{})
+	if err == nil || !strings.Contains(err.Error(), "0 of 2549 audio files found") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v", err)
+	}
+	marks, seconds := 0, 0.0
+	var train *Set
+	for _, name := range []string{"train.json", "val.json", "test.json"} {
+		s := mustLoad(t, filepath.Join(dir, name), Options{TextOnly: true})
+		marks += s.Report.StartsWithMark
+		seconds += s.Seconds()
+		for u := range s.Texts() {
+			if strings.Contains(u, "  ") {
+				t.Fatalf("two spaces: %q", u)
+			}
+		}
+		if train == nil {
+			train = s
+		}
+		v, err := text.Build(train.Texts(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Tokenise(v, TokenOptions{}); err != nil {
+			t.Error(err)
+		}
+	}
+	if marks != 294 || fmt.Sprintf("%.2f", seconds/3600) != "25.91" {
+		t.Errorf("%d texts start with a mark, %.2f h", marks, seconds/3600)
+	}
+	chars := 0
+	for _, u := range train.Utterances {
+		chars += len(u.Tokens)
+	}
+	if chars != 375691 {
+		t.Errorf("%d characters", chars)
+	}
+}
+
+// Spoken digits, subsampled by 4: eight times "three" has 5 frames where 6 are needed.
+func TestDigitsTooShortForCTC(t *testing.T) {
+	path := filepath.Join(testkit.Shared(t), "data", "fsdd", "all.jsonl")
+	s := mustLoad(t, path, Options{})
+	if len(s.Utterances) != 3000 || len(s.Report.Notes) != 0 {
+		t.Errorf("%v", s.Report)
+	}
+	v, err := text.Build(s.Texts(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for factor, want := range map[int][]string{2: nil,
+		4: {"3_george_20", "3_george_39", "3_nicolas_13", "3_nicolas_16", "3_nicolas_17", "3_nicolas_19", "3_theo_17", "3_theo_34"}} {
+		if err := s.Tokenise(v, TokenOptions{Factor: factor}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, n := range s.Report.Notes {
+			got = append(got, strings.TrimSuffix(filepath.Base(n.ID), ".wav"))
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("factor %d: %q", factor, got)
+		}
+		s.Report.Notes = nil
+	}
+}
+
+func TestFrameCases(t *testing.T) {
+	dir := filepath.Join(testkit.Shared(t), "cases", "numbers")
+	type count struct {
+		Samples int `json:"samples_16k"`
+		Frames  int `json:"feature_frames"`
+	}
+	eachJSON(t, filepath.Join(dir, "frames.jsonl"), func(c count) {
+		if got := frames.Count(c.Samples, 16000); got != c.Frames {
+			t.Errorf("%d samples are %d frames, want %d", c.Samples, got, c.Frames)
+		}
+	})
+	type length struct {
+		Frames int `json:"feature_frames"`
+		X2     int
+		X4     int
+		X8     int
+	}
+	eachJSON(t, filepath.Join(dir, "lengths.jsonl"), func(c length) {
+		for factor, want := range map[int]int{2: c.X2, 4: c.X4, 8: c.X8} {
+			if got := frames.Subsampled(c.Frames, factor); got != want {
+				t.Errorf("%d frames by %d: %d, want %d", c.Frames, factor, got, want)
+			}
+		}
+	})
+	type feasible struct {
+		Text       string
+		Need       int `json:"least_encoder_frames"`
+		X2, X4, X8 count
+	}
+	eachJSON(t, filepath.Join(dir, "feasible.jsonl"), func(c feasible) {
+		v, err := text.Build(slices.Values([]string{c.Text}), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens := v.Encode(c.Text, nil)
+		if got := frames.CTCNeed(tokens); got != c.Need {
+			t.Errorf("%q needs %d frames, want %d", c.Text, got, c.Need)
+		}
+		for factor, least := range map[int]count{2: c.X2, 4: c.X4, 8: c.X8} {
+			if frames.Count(least.Samples, 16000) != least.Frames || frames.Count(least.Samples-1, 16000) != least.Frames-1 {
+				t.Errorf("%q by %d: %d samples", c.Text, factor, least.Samples)
+			}
+			if !frames.Feasible(least.Frames, factor, tokens) || frames.Feasible(least.Frames-1, factor, tokens) {
+				t.Errorf("%q by %d: the least is not %d frames", c.Text, factor, least.Frames)
+			}
+		}
+	})
+}
