@@ -1,0 +1,16 @@
+package op
+
+func reluRef(y Array, in []Array) {
+	for i, x := range in[0].Data {
+		y.Data[i] = max(x, 0)
+	}
+}
+
+func reluGradRef(dx Array, in []Array) {
+	for i, y := range in[0].Data {
+		dx.Data[i] = 0
+		if y > 0 {
+			dx.Data[i] = in[1].Data[i]
+		}
+	}
+}
