@@ -1,0 +1,71 @@
+package op
+
+import (
+	"fmt"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// SubsampleDepthwise is the depthwise part of a further stage of the subsampling: each channel with its own
+// 3×3 kernel, stride 2, padding 1, no activation. factor is the subsampling of x; its frames past the
+// utterance's own count as zeros, whatever they hold. T' = (T+1)/2, F' = (F+1)/2.
+//
+//	x [B, T, F, C], w [C, 1, 3, 3] (time, frequency), b [C], lengths [B] int -> y [B, T', F', C]
+//	y[t][f][c] = b[c] + sum over i, j of w[c][0][i][j]*x[2t+i-1][2f+j-1][c]
+//	dx[u][h][c] = the sum of w[c][0][i][j]*dy[t][f][c] over u = 2t+i-1, h = 2f+j-1; 0 past the utterance's frames
+//	dw[c][0][i][j] = the sum of dy[t][f][c]*x[2t+i-1][2f+j-1][c]    db = the column sums of dy
+func (g *Graph) SubsampleDepthwise(x, w, b, lengths *G.Node, factor int) *G.Node {
+	return g.add(subsampleDepthwise(factor), x, w, b, lengths)
+}
+
+func subsampleDepthwise(factor int) func(in []Type) (*Op, error) {
+	return func(in []Type) (*Op, error) {
+		x := in[0].Shape
+		if in[0].Int || x.Dims() != 4 || !isKernels(in[1]) || in[1].Shape[0] != x[3] || !isVector(in[2], x[3]) || !isLengths(in[3], in[0]) {
+			return nil, want("subsample.depthwise", "[B, T, F, C], [C, 1, 3, 3], [C], [B] int", in)
+		}
+		if !isFactor(factor) {
+			return nil, fmt.Errorf("subsample.depthwise: subsampling factor is %d, want 1, 2, 4 or 8", factor)
+		}
+		s := subsampling{x[0], x[1], x[2], x[3], factor}
+		return &Op{
+			Name: "subsample.depthwise", Params: fmt.Sprint(factor), Out: s.out(), Scratch: 9 * s.c, FLOPs: s.flops(),
+			Run: subsampleDepthwiseCPU(s), Ref: subsampleDepthwiseRef(s),
+			wrt: []bool{true, true, true, false},
+			grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+				dx, err := build(subsampleDepthwiseGradInput(s), dy, in[1], in[3])
+				if err != nil {
+					return nil, err
+				}
+				dw, err := build(subsampleDepthwiseGradWeight(s), dy, in[0], in[3])
+				if err != nil {
+					return nil, err
+				}
+				db, err := build(columnSum, dy)
+				return G.Nodes{dx, dw, db, nil}, err
+			},
+		}, nil
+	}
+}
+
+// subsampleDepthwiseGradInput is dx: dy [B, T', F', C], w [C, 1, 3, 3], lengths [B] int -> [B, T, F, C].
+func subsampleDepthwiseGradInput(s subsampling) func(in []Type) (*Op, error) {
+	return func([]Type) (*Op, error) {
+		return &Op{ // T and F don't follow from T' and F': they belong to the identity
+			Name: "subsample.depthwise.dx", Params: fmt.Sprint(s.factor, " ", s.t, "×", s.f),
+			Out: []int{s.b, s.t, s.f, s.c}, Scratch: 9 * s.c, FLOPs: s.flops(),
+			Run: subsampleDepthwiseGradInputCPU(s), Ref: subsampleDepthwiseGradInputRef(s),
+		}, nil
+	}
+}
+
+// subsampleDepthwiseGradWeight is dw: dy [B, T', F', C], x [B, T, F, C], lengths [B] int -> [C, 1, 3, 3].
+func subsampleDepthwiseGradWeight(s subsampling) func(in []Type) (*Op, error) {
+	return func([]Type) (*Op, error) {
+		return &Op{
+			Name: "subsample.depthwise.dw", Params: fmt.Sprint(s.factor), Out: []int{s.c, 1, 3, 3},
+			Scratch: 9 * s.c, FLOPs: s.flops(), Accumulates: true,
+			Run: subsampleDepthwiseGradWeightCPU(s), Ref: subsampleDepthwiseGradWeightRef(s),
+		}, nil
+	}
+}
