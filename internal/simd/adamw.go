@@ -17,5 +17,5 @@ type AdamStep struct {
 //	p -= LR*(m*Correct1) / (sqrt(v*Correct2) + Eps)
 func AdamW(p, m, v, g []float32, a AdamStep) {
 	n := len(p)
-	active.adamW(p, m[:n], v[:n], g[:n], &a)
+	active.adamW(p, m[:n], v[:n], g[:n], a)
 }

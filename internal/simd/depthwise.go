@@ -8,14 +8,14 @@ package simd
 // inside, so zero frames after x change nothing. dst must not overlap x.
 func Depthwise(dst, x, w, bias []float32, t, d, k int) {
 	c := convolution{out: dst[:t*d], tap: w[:k*d], x: x[:t*d], start: bias[:d], d: d, outs: t, taps: k, pad: (k - 1) / 2}
-	active.convolve(&c)
+	active.convolve(c)
 }
 
 // DepthwiseGradInput sets dx[i][c] = sum over j of w[j][c] * dy[i-j+p][c], the gradient for the input of Depthwise.
 // dx, dy [t, d], w [k, d]. dx must not overlap dy.
 func DepthwiseGradInput(dx, dy, w []float32, t, d, k int) {
 	c := convolution{out: dx[:t*d], tap: w[:k*d], x: dy[:t*d], d: d, outs: t, taps: k, pad: k - 1 - (k-1)/2, reverse: true}
-	active.convolve(&c)
+	active.convolve(c)
 }
 
 // DepthwiseGradWeight adds the gradients for the taps and the bias of Depthwise:
@@ -25,7 +25,7 @@ func DepthwiseGradInput(dx, dy, w []float32, t, d, k int) {
 // x, dy [t, d], dw [k, d], dbias [d].
 func DepthwiseGradWeight(dw, dbias, x, dy []float32, t, d, k int) {
 	c := convolution{out: dw[:k*d], tap: dy[:t*d], x: x[:t*d], d: d, outs: k, taps: t, pad: (k - 1) / 2, add: true}
-	active.convolve(&c)
+	active.convolve(c)
 	ColumnSum(dbias[:d], dy, t)
 }
 

@@ -25,7 +25,7 @@ func Dropout(dst, x []float32, row uint32, d Drop) {
 		copy(dst, x[:len(dst)])
 		return
 	}
-	active.dropout(dst, x[:len(dst)], row, &d)
+	active.dropout(dst, x[:len(dst)], row, d)
 }
 
 // AddDropout sets dst = x + alpha*drop(y) for one whole row.
@@ -34,7 +34,7 @@ func AddDropout(dst, x []float32, alpha float32, y []float32, row uint32, d Drop
 		AddScaled(dst, x, alpha, y)
 		return
 	}
-	active.addDropout(dst, x[:len(dst)], alpha, y[:len(dst)], row, &d)
+	active.addDropout(dst, x[:len(dst)], alpha, y[:len(dst)], row, d)
 }
 
 // SwishDropout sets dst = drop(swish(x)) for one whole row.
@@ -43,7 +43,7 @@ func SwishDropout(dst, x []float32, row uint32, d Drop) {
 		Swish(dst, x)
 		return
 	}
-	active.swishDropout(dst, x[:len(dst)], row, &d)
+	active.swishDropout(dst, x[:len(dst)], row, d)
 }
 
 // SwishDropoutGrad sets dx = drop(dy) * swish'(x), the gradient of SwishDropout, for one whole row.
@@ -52,5 +52,5 @@ func SwishDropoutGrad(dx, x, dy []float32, row uint32, d Drop) {
 		SwishGrad(dx, x, dy)
 		return
 	}
-	active.swishDropoutGrad(dx, x[:len(dx)], dy[:len(dx)], row, &d)
+	active.swishDropoutGrad(dx, x[:len(dx)], dy[:len(dx)], row, d)
 }

@@ -17,7 +17,8 @@ const (
 
 // Workspace is the packing space of one goroutine: reuse it, don't share it. Its size doesn't depend on the matrices.
 type Workspace struct {
-	a, b []float32
+	a, b    []float32
+	product product // the call in progress
 }
 
 // NewWorkspace returns a workspace of about 1.8 MB.
@@ -60,10 +61,12 @@ func (w *Workspace) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a [
 		scaleC(m, n, beta, c, ldc)
 		return
 	}
-	p := product{tA: tA != blas.NoTrans, tB: tB != blas.NoTrans, m: m, n: n, k: k, alpha: alpha, beta: beta, c: c, lda: lda, ldb: ldb, ldc: ldc}
+	p := &w.product
+	*p = product{tA: tA != blas.NoTrans, tB: tB != blas.NoTrans, m: m, n: n, k: k, alpha: alpha, beta: beta, c: c, lda: lda, ldb: ldb, ldc: ldc}
 	p.a = a[:extent(p.tA, m, k, lda)]
 	p.b = b[:extent(p.tB, k, n, ldb)]
-	active.gemm(w, &p)
+	active.gemm(w, p)
+	*p = product{}
 }
 
 // extent is how many floats op(x) [rows, cols] takes.
@@ -90,4 +93,12 @@ func scaleC(m, n int, beta float32, c []float32, ldc int) {
 func depths(k int) (blocks, depth int) {
 	blocks = (k + maxDepth - 1) / maxDepth
 	return blocks, (k + blocks - 1) / blocks
+}
+
+// offset is the index of element (i, j) of op(x).
+func offset(transposed bool, i, j, ld int) int {
+	if transposed {
+		i, j = j, i
+	}
+	return i*ld + j
 }

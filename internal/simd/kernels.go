@@ -28,14 +28,14 @@ type kernels struct {
 
 	addBias, setRows, columnSum func(dst []float32, rows int, row []float32)
 
-	dropout, swishDropout func(dst, x []float32, row uint32, d *Drop)
-	addDropout            func(dst, x []float32, alpha float32, y []float32, row uint32, d *Drop)
-	swishDropoutGrad      func(dx, x, dy []float32, row uint32, d *Drop)
+	dropout, swishDropout func(dst, x []float32, row uint32, d Drop)
+	addDropout            func(dst, x []float32, alpha float32, y []float32, row uint32, d Drop)
+	swishDropoutGrad      func(dx, x, dy []float32, row uint32, d Drop)
 
-	convolve func(c *convolution)
+	convolve func(c convolution)
 
 	toHalf   func(dst []uint16, x []float32)
 	fromHalf func(dst []float32, x []uint16)
 
-	adamW func(p, m, v, g []float32, a *AdamStep)
+	adamW func(p, m, v, g []float32, a AdamStep)
 }

@@ -2,7 +2,7 @@ package simd
 
 import "math"
 
-func adamWPlain(p, m, v, g []float32, a *AdamStep) {
+func adamWPlain(p, m, v, g []float32, a AdamStep) {
 	shrink := 1 - a.LR*a.Decay
 	for i := range p {
 		grad := a.GradScale * g[i]

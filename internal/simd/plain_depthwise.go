@@ -1,9 +1,9 @@
 package simd
 
-func convolvePlain(c *convolution) { c.columns(0, c.d) }
+func convolvePlain(c convolution) { c.columns(0, c.d) }
 
 // columns computes channels [from, to) with one pass over a row of channels per output and tap.
-func (c *convolution) columns(from, to int) {
+func (c convolution) columns(from, to int) {
 	rows := len(c.x) / max(c.d, 1)
 	var sums [64]float32
 	for ; from < to; from += len(sums) {
