@@ -1,0 +1,134 @@
+package feature
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"konkanitrain/data/audio"
+	"konkanitrain/internal/philox"
+)
+
+// Augment changes training utterances at random: their speed, and blocks of their
+// features that are hidden (SpecAugment, Park et al. 2019). Every choice is a function
+// of a key (see [Key]) and of the utterance's true length: never of padding, of batch
+// mates or of how often it is asked for.
+type Augment struct {
+	Speeds    []float64 // one is chosen, each as likely; none means 1
+	FreqMasks int       // masks over bins
+	FreqWidth int       // the most bins a mask hides
+	TimeMasks int       // masks over frames
+	TimeShare float64   // the most frames a mask hides, as a share of the utterance
+}
+
+// DefaultAugment is speeds 0.9, 1 and 1.1, two masks of up to 27 bins and five of up
+// to 5 % of the frames.
+func DefaultAugment() Augment {
+	return Augment{Speeds: []float64{0.9, 1, 1.1}, FreqMasks: 2, FreqWidth: 27, TimeMasks: 5, TimeShare: 0.05}
+}
+
+// Validate lists everything that is wrong.
+func (a Augment) Validate() error {
+	var all []error
+	for _, f := range a.Speeds {
+		if _, err := audio.Speed(f); err != nil {
+			all = append(all, fmt.Errorf("speeds: %w", err))
+		}
+	}
+	for _, c := range []struct {
+		name string
+		n    int
+	}{{"freq_masks", a.FreqMasks}, {"freq_width", a.FreqWidth}, {"time_masks", a.TimeMasks}} {
+		if c.n < 0 {
+			all = append(all, fmt.Errorf("%s is %d; it can't be negative", c.name, c.n))
+		}
+	}
+	if !(a.TimeShare >= 0 && a.TimeShare <= 1) {
+		all = append(all, fmt.Errorf("time_share is %v; 0 to 1 are possible", a.TimeShare))
+	}
+	return errors.Join(all...)
+}
+
+// Sites of the random draws of one key.
+const (
+	siteSpeed = 0x5eed0001
+	siteMask  = 0x5eed0002
+)
+
+// Key is the key of all augmentation draws of an utterance in an epoch.
+func Key(seed uint64, epoch int, utterance string) uint64 {
+	return philox.Key(seed, uint64(epoch), philox.ID(utterance))
+}
+
+// Speed is the speed of the key's utterance, as input samples per output sample. The
+// Augment must have passed Validate.
+func (a *Augment) Speed(key uint64) audio.Ratio {
+	if a == nil || len(a.Speeds) == 0 {
+		return audio.Ratio{P: 1, Q: 1}
+	}
+	r, err := audio.Speed(a.Speeds[philox.NewStream(key, siteSpeed).IntN(len(a.Speeds))])
+	if err != nil {
+		return audio.Ratio{P: 1, Q: 1}
+	}
+	return r
+}
+
+// Mask sets blocks of features [frames, bins] to 0, the mean of normalised features.
+// A mask's width is uniform from 0 to its limit, and its start uniform over all
+// places where it fits. The limit is the setting, but always less than everything;
+// a mask that would leave no frame or no bin together with those before it is left out.
+func (a *Augment) Mask(features []float32, frames, bins int, key uint64) {
+	if a == nil || frames <= 0 || bins <= 0 {
+		return
+	}
+	s := philox.NewStream(key, siteMask)
+	var space [16]span
+	for _, m := range draw(space[:0], s, a.FreqMasks, a.FreqWidth, bins) {
+		for t := range frames {
+			clear(features[t*bins+m.from : t*bins+m.to])
+		}
+	}
+	width := int(math.Floor(a.TimeShare*float64(frames) + 1e-9)) // 0.07*100 is 7
+	for _, m := range draw(space[:0], s, a.TimeMasks, width, frames) {
+		clear(features[m.from*bins : m.to*bins])
+	}
+}
+
+// span is a mask over from <= i < to.
+type span struct{ from, to int }
+
+// draw appends count random masks of up to width over n places. It always takes the
+// same number of draws.
+func draw(masks []span, s *philox.Stream, count, width, n int) []span {
+	width = min(width, n-1)
+	for range count {
+		w := s.IntN(width + 1)
+		from := s.IntN(n - w + 1)
+		if w == 0 {
+			continue
+		}
+		masks = append(masks, span{from, from + w})
+		if covered(masks, n) {
+			masks = masks[:len(masks)-1]
+		}
+	}
+	return masks
+}
+
+// covered says whether masks together hide all of n places.
+func covered(masks []span, n int) bool {
+	at := 0
+	for at < n {
+		next := at
+		for _, m := range masks {
+			if m.from <= at {
+				next = max(next, m.to)
+			}
+		}
+		if next == at {
+			return false
+		}
+		at = next
+	}
+	return true
+}

@@ -1,0 +1,109 @@
+package feature
+
+import (
+	"fmt"
+	"slices"
+
+	"konkanitrain/data/audio"
+)
+
+// Extractor computes features. It keeps its buffers from utterance to utterance and
+// belongs to one goroutine.
+type Extractor struct {
+	o               Options
+	bank            *bank
+	reader          audio.Reader
+	resampled       []float32
+	logmel          []float64 // [T, bins]
+	mean, deviation []float64 // [bins]
+}
+
+// New returns an Extractor, or an error that lists everything that is wrong with the
+// options.
+func New(o Options) (*Extractor, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Resampler == nil {
+		o.Resampler = audio.NewResampler()
+	}
+	e := &Extractor{o: o, bank: newBank(o), mean: make([]float64, o.NumMels), deviation: make([]float64, o.NumMels)}
+	if o.Normalize == Global {
+		copy(e.mean, o.Stats.Mean)
+		copy(e.deviation, o.Stats.Deviation)
+	}
+	return e, nil
+}
+
+// Bins is the number of features of a frame.
+func (e *Extractor) Bins() int { return e.o.NumMels }
+
+// Result is what File makes of a file.
+type Result struct {
+	Info     audio.Info // of the part that was read, with warnings
+	Features []float32  // [Frames, bins]
+	Frames   int        // 0: too short
+	Speed    audio.Ratio
+}
+
+// File reads the part of a WAV file that starts at offset and lasts duration seconds
+// (0: to the end) and extracts its features into dst; see Extract.
+func (e *Extractor) File(dst []float32, path string, offset, duration float64, a *Augment, key uint64) (Result, error) {
+	info, wave, err := e.reader.Read(path, offset, duration)
+	if err != nil {
+		return Result{}, err
+	}
+	features, frames, err := e.Extract(dst, wave, info.Rate, a, key)
+	if err != nil {
+		return Result{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return Result{Info: info, Features: features, Frames: frames, Speed: a.Speed(key)}, nil
+}
+
+// Extract resamples a wave at the given rate, computes its filter bank energies,
+// normalises them and masks them. a is the augmentation, nil for none; key chooses
+// its draws. The features [T, bins] are in dst where its capacity suffices; T is 0 for
+// a wave shorter than half a frame shift. The error is about a rate that can't be resampled.
+func (e *Extractor) Extract(dst []float32, wave []float32, rate int, a *Augment, key uint64) ([]float32, int, error) {
+	ratio, err := audio.Convert(rate, e.o.SampleRate, a.Speed(key))
+	if err != nil {
+		return dst[:0], 0, err
+	}
+	if !ratio.One() {
+		e.resampled = e.o.Resampler.Resample(e.resampled, wave, ratio)
+		wave = e.resampled
+	}
+	var frames int
+	e.logmel, frames = e.bank.compute(e.logmel, wave)
+	dst = slices.Grow(dst[:0], len(e.logmel))[:len(e.logmel)]
+	if frames == 0 {
+		return dst, 0, nil
+	}
+	switch e.o.Normalize {
+	case PerUtterance:
+		utteranceStats(e.mean, e.deviation, e.logmel)
+		normalise(dst, e.logmel, e.mean, e.deviation)
+	case Global:
+		normalise(dst, e.logmel, e.mean, e.deviation)
+	default:
+		narrow(dst, e.logmel)
+	}
+	a.Mask(dst, frames, e.o.NumMels, key)
+	return dst, frames, nil
+}
+
+// Fbank computes the log-mel energies [T, bins] of a wave at the sample rate of the
+// options, without normalisation, into dst where its capacity suffices.
+func (e *Extractor) Fbank(dst []float32, wave []float32) ([]float32, int) {
+	var frames int
+	e.logmel, frames = e.bank.compute(e.logmel, wave)
+	dst = slices.Grow(dst[:0], len(e.logmel))[:len(e.logmel)]
+	narrow(dst, e.logmel)
+	return dst, frames
+}
+
+func narrow(dst []float32, x []float64) {
+	for i, v := range x {
+		dst[i] = float32(v)
+	}
+}

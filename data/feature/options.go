@@ -1,0 +1,132 @@
+package feature
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"konkanitrain/data/audio"
+	"konkanitrain/internal/frames"
+)
+
+// The frames of Kaldi's default configuration.
+const (
+	windowMS    = 25
+	preemphasis = 0.97
+	logFloor    = 0x1p-23 // float32 epsilon
+	sampleScale = 32768   // to the 16-bit range
+)
+
+// Kinds of normalisation for Options.Normalize.
+const (
+	PerUtterance = "utterance" // mean 0 and deviation 1 per bin over the utterance
+	Global       = "global"    // with the Stats of the training set
+	None         = "none"      // log-mel energies as they are
+)
+
+// Options say how sound becomes features. They belong to a model: saved with it, and
+// the same in training and use.
+type Options struct {
+	SampleRate int     // Hz the network hears; sound at other rates is resampled
+	NumMels    int     // bins
+	LowHz      float64 // lower edge of the first mel filter
+	HighHz     float64 // upper edge of the last one; 0 is the Nyquist frequency
+	Normalize  string  // PerUtterance, Global or None
+	Stats      *Stats  // for Global
+
+	// Resampler keeps resampling kernels. Extractors of several goroutines should share
+	// one; nil makes one for each.
+	Resampler *audio.Resampler
+}
+
+// Default is 80 bins at 16 kHz, normalised per utterance.
+func Default() Options {
+	return Options{SampleRate: 16000, NumMels: 80, LowHz: 20, Normalize: PerUtterance}
+}
+
+// Validate lists everything that is wrong.
+func (o Options) Validate() error {
+	var all []error
+	bad := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
+	rateOK := o.SampleRate >= audio.MinRate && o.SampleRate <= audio.MaxRate
+	if !rateOK {
+		bad("sample_rate is %d Hz; %d to %d are possible", o.SampleRate, audio.MinRate, audio.MaxRate)
+	}
+	if o.NumMels < 1 {
+		bad("num_mels is %d; at least 1 is needed", o.NumMels)
+	}
+	if rateOK && o.NumMels >= 1 {
+		high, nyquist := o.high(), float64(o.SampleRate)/2
+		switch {
+		case !(high <= nyquist):
+			bad("the upper edge of the mel filters is %v Hz, above %v Hz, half of the sample rate; lower it, or set 0 for half of the sample rate", high, nyquist)
+		case !(o.LowHz >= 0 && o.LowHz < high):
+			bad("the mel filters go from %v Hz to %v Hz; the lower edge must be at least 0 and below the upper one", o.LowHz, high)
+		case o.NumMels > fftSize(o.SampleRate):
+			bad("num_mels is %d; an FFT of %d points can't fill that many bins: use fewer", o.NumMels, fftSize(o.SampleRate))
+		default:
+			if empty := MelEmpty(o.SampleRate, o.NumMels, o.LowHz, high); len(empty) > 0 {
+				bad("mel filters %s of %d catch no bin of the %d-point FFT at %d Hz and would always be at the floor; use fewer bins (num_mels)",
+					list(empty), o.NumMels, fftSize(o.SampleRate), o.SampleRate)
+			}
+		}
+	}
+	switch o.Normalize {
+	case PerUtterance, None:
+	case Global:
+		switch {
+		case o.Stats == nil:
+			bad("normalize is %q, and there are no statistics; compute them over the training set first", Global)
+		case len(o.Stats.Mean) != o.NumMels || len(o.Stats.Deviation) != o.NumMels:
+			bad("the statistics have %d means and %d deviations, num_mels is %d; compute them with these settings", len(o.Stats.Mean), len(o.Stats.Deviation), o.NumMels)
+		default:
+			for i := range o.Stats.Mean {
+				if m, d := o.Stats.Mean[i], o.Stats.Deviation[i]; !(math.Abs(m) < 1e6 && d >= deviationFloor && d < 1e6) {
+					bad("the statistics of bin %d are mean %v and deviation %v; compute them again", i, m, d)
+					break
+				}
+			}
+		}
+	default:
+		bad("normalize is %q; %q, %q and %q are known", o.Normalize, PerUtterance, Global, None)
+	}
+	return errors.Join(all...)
+}
+
+// Frames is T, the number of feature frames that a wave of samples at a rate gives
+// when it is resampled and played at a speed. It is what Extract will return, known
+// beforehand. The error is about a rate that can't be resampled.
+func (o Options) Frames(samples, rate int, speed audio.Ratio) (int, error) {
+	ratio, err := audio.Convert(rate, o.SampleRate, speed)
+	if err != nil {
+		return 0, err
+	}
+	return frames.Count(ratio.Len(samples), o.SampleRate), nil
+}
+
+func (o Options) high() float64 {
+	if o.HighHz == 0 {
+		return float64(o.SampleRate) / 2
+	}
+	return o.HighHz
+}
+
+// windowSize is the samples of a window, fftSize the next power of two.
+func windowSize(rate int) int { return rate * windowMS / 1000 }
+func fftSize(rate int) int    { return max(8, 1<<bits.Len(uint(windowSize(rate)-1))) }
+
+// list writes numbers as "1, 2, 3", the first ten of them.
+func list(n []int) string {
+	s := ""
+	for i, v := range n {
+		switch {
+		case i == 10:
+			return s + fmt.Sprintf(" and %d more", len(n)-10)
+		case i > 0:
+			s += ", "
+		}
+		s += fmt.Sprint(v)
+	}
+	return s
+}
