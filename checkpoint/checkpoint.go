@@ -1,0 +1,141 @@
+// Package checkpoint keeps a training run on disk so that no moment of a crash, a kill or a full disk loses it.
+//
+// The invariant: a folder step-00001200/ is whole from the instant it has that name. Its files are written and
+// synced in a temporary folder beside it, which then takes the name in one step; older checkpoints are not
+// touched by a save. trainer.json holds the sizes and checksums of the other files and ends in its own, so a
+// file that was cut or changed later is found, named, and passed over for the checkpoint before it.
+//
+// The package knows names, shapes and bytes; what the state in trainer.json means is the caller's business.
+// One run owns a folder of checkpoints: two runs that save into one folder would clean each other's work up.
+package checkpoint
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"konkanitrain/internal/safetensors"
+)
+
+// The files of a checkpoint's folder.
+const (
+	ModelFile     = "model.safetensors"     // weights, readable by any safetensors reader
+	OptimizerFile = "optimizer.safetensors" // moments
+	StateFile     = "trainer.json"          // step, sizes and checksums of the other two, and the caller's state
+)
+
+const (
+	namePrefix = "step-"
+	tempPrefix = ".tmp-" + namePrefix // not matched by namePrefix, and hidden from `ls`
+)
+
+// Tensor is a named float32 tensor in the caller's memory: what is saved, or where to load to.
+type Tensor = safetensors.Tensor
+
+// Name is the name of the folder of a step, step-00001200.
+func Name(step int) string { return fmt.Sprintf("%s%08d", namePrefix, step) }
+
+// tempName is a new name of a temporary folder in dir.
+func tempName(dir string, step int) string {
+	return filepath.Join(dir, fmt.Sprintf("%s%08d-%s", tempPrefix, step, strings.ToLower(rand.Text()[:8])))
+}
+
+// Entry is a folder that has the name of a checkpoint. Nothing about it has been checked.
+type Entry struct {
+	Path string
+	Step int
+}
+
+// List finds the checkpoints in dir by their names, oldest step first. A dir that isn't there has none.
+func List(dir string) ([]Entry, error) {
+	var list []Entry
+	err := folders(dir, func(name string) {
+		step, err := strconv.Atoi(strings.TrimPrefix(name, namePrefix))
+		if err == nil && step >= 0 && name == Name(step) {
+			list = append(list, Entry{Path: filepath.Join(dir, name), Step: step})
+		}
+	})
+	slices.SortFunc(list, func(a, b Entry) int { return a.Step - b.Step })
+	return list, err
+}
+
+// Damaged is a checkpoint that was passed over, and why.
+type Damaged struct {
+	Path string
+	Err  error
+}
+
+// String is the path and the reason, for a message.
+func (d Damaged) String() string {
+	return fmt.Sprintf("%s is damaged and was passed over: %v", d.Path, d.Err)
+}
+
+// Latest opens the newest whole checkpoint in dir and names the damaged ones that are newer. It returns nil
+// where there is none at all; if Damaged is not empty then, a run that silently starts from scratch would
+// hide the damage from its user.
+func Latest(dir string) (*Checkpoint, []Damaged, error) {
+	list, err := List(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	var damaged []Damaged
+	for _, e := range slices.Backward(list) {
+		c, err := Open(e.Path)
+		if err == nil {
+			return c, damaged, nil
+		}
+		damaged = append(damaged, Damaged{Path: e.Path, Err: err})
+	}
+	return nil, damaged, nil
+}
+
+// Leftovers lists the temporary folders in dir: what saves left behind that were killed on their way.
+func Leftovers(dir string) ([]string, error) {
+	var list []string
+	err := folders(dir, func(name string) {
+		if strings.HasPrefix(name, tempPrefix) {
+			list = append(list, filepath.Join(dir, name))
+		}
+	})
+	return list, err
+}
+
+// Clean removes the leftovers in dir and names them. Only the run that owns dir may call it, and not during a
+// save: to anyone else a save in progress looks like a leftover.
+func Clean(dir string) (removed []string, err error) {
+	list, err := Leftovers(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range list {
+		if e := os.RemoveAll(path); e != nil {
+			err = errors.Join(err, fmt.Errorf("leftover of a save that was interrupted: %w", e))
+			continue
+		}
+		removed = append(removed, path)
+	}
+	return removed, err
+}
+
+// folders calls found with the name of each folder in dir, sorted by name.
+func folders(dir string, found func(name string)) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("looking for checkpoints: %w", err)
+	}
+	for _, e := range entries {
+		if stat, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && stat.IsDir() {
+			found(e.Name())
+		}
+	}
+	return nil
+}

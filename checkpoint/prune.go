@@ -1,0 +1,44 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Prune removes old checkpoints from dir and names them. It keeps the newest keepLast (at least 1) and
+// keepBest, a path or the name of a folder in dir, or "" for none. A newer one that is plainly damaged
+// (trainer.json or the sizes are wrong) is kept for its owner to look at and doesn't count. A folder loses its
+// name before its files, so that a kill leaves no half checkpoint.
+func Prune(dir string, keepLast int, keepBest string) (removed []string, err error) {
+	if keepLast < 1 {
+		return nil, fmt.Errorf("keeping the last %d checkpoints: at least 1 has to stay", keepLast)
+	}
+	list, err := List(dir)
+	if err != nil {
+		return nil, err
+	}
+	kept := 0
+	for _, e := range slices.Backward(list) {
+		if kept < keepLast {
+			if _, err := inspect(e.Path); err == nil {
+				kept++
+			}
+			continue
+		}
+		if keepBest != "" && filepath.Base(e.Path) == filepath.Base(keepBest) {
+			continue
+		}
+		gone := tempName(dir, e.Step)
+		if failed := os.Rename(e.Path, gone); failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		err = errors.Join(err, os.RemoveAll(gone))
+		removed = append(removed, e.Path)
+	}
+	slices.Reverse(removed)
+	return removed, err
+}
