@@ -1,0 +1,104 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Flags adds a flag for each setting, and hidden ones for other names. What the command line gives is kept until
+// Apply, so that it can overrule a file that is read later.
+func (s *Set) Flags(fs *pflag.FlagSet) {
+	for _, x := range s.All {
+		s.flag(fs, x, x.Key)
+	}
+	for name, key := range s.aliases {
+		s.flag(fs, s.byKey(key), name)
+		fs.Lookup(name).Hidden = true
+	}
+}
+
+func (s *Set) flag(fs *pflag.FlagSet, x *Setting, name string) {
+	v := &flagValue{setting: x, name: name}
+	s.flags = append(s.flags, v)
+	f := fs.VarPF(v, name, "", x.Help)
+	if x.field.Kind() == reflect.Bool {
+		f.NoOptDefVal = "true"
+	}
+}
+
+// Underscores makes a flag's name the same with - as with _, for pflag's SetNormalizeFunc.
+func Underscores(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	return pflag.NormalizedName(strings.ReplaceAll(name, "-", "_"))
+}
+
+// Apply sets what the command line gave. The error lists all problems.
+func (s *Set) Apply() error {
+	var problems []error
+	first := map[string]*flagValue{}
+	for _, f := range s.flags {
+		if len(f.texts) == 0 {
+			continue
+		}
+		key := f.setting.Key
+		if other := first[key]; other != nil {
+			problems = append(problems, fmt.Errorf("--%s and --%s are the same setting: give one", other.name, f.name))
+			continue
+		}
+		first[key] = f
+		v, err := f.parse()
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		f.setting.field.Set(v)
+		f.setting.file = ""
+	}
+	return errors.Join(problems...)
+}
+
+// flagValue implements pflag.Value.
+type flagValue struct {
+	setting *Setting
+	name    string
+	texts   []string // as given; the last one counts, but a list takes all
+}
+
+func (f *flagValue) Set(text string) error { f.texts = append(f.texts, text); return nil }
+func (f *flagValue) Type() string          { return typeName(f.setting.field.Type()) }
+func (f *flagValue) String() string        { return format(f.setting.field) }
+
+// parse reads the texts. Numbers of a list may be split by commas; texts may hold commas.
+func (f *flagValue) parse() (reflect.Value, error) {
+	t := f.setting.field.Type()
+	if t.Kind() != reflect.Slice {
+		return f.one(f.texts[len(f.texts)-1], t)
+	}
+	list := reflect.MakeSlice(t, 0, len(f.texts))
+	for _, text := range f.texts {
+		parts := []string{text}
+		if t.Elem().Kind() != reflect.String {
+			parts = strings.Split(text, ",")
+		}
+		for _, part := range parts {
+			v, err := f.one(part, t.Elem())
+			if err != nil {
+				return list, err
+			}
+			list = reflect.Append(list, v)
+		}
+	}
+	return list, nil
+}
+
+func (f *flagValue) one(text string, t reflect.Type) (reflect.Value, error) {
+	v, err := parse(text, t)
+	if err != nil {
+		return v, fmt.Errorf("--%s is %s, %w", f.name, strconv.Quote(text), err)
+	}
+	return v, nil
+}

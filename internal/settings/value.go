@@ -1,0 +1,109 @@
+package settings
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// typeName is how help calls a type, "" for one that settings can't have.
+func typeName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "bool"
+	case reflect.Int, reflect.Int64:
+		return "int"
+	case reflect.Uint64:
+		return "uint"
+	case reflect.Float64:
+		return "float"
+	case reflect.String:
+		return "string"
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Float64 || t.Elem().Kind() == reflect.String {
+			return typeName(t.Elem()) + "s"
+		}
+	}
+	return ""
+}
+
+// wanted is what a value of this type looks like, for messages.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Uint64:
+		return "a whole number of 0 or more"
+	case reflect.Float64:
+		return "a number"
+	case reflect.String:
+		return "text"
+	}
+	if t.Elem().Kind() == reflect.Float64 {
+		return "a list of numbers"
+	}
+	return "a list of texts"
+}
+
+// parse reads one value, not a list, as both files and flags write it: whole numbers in decimal digits, no NaN and
+// no infinity. The error completes the sentence "KEY is TEXT, want ...".
+func parse(text string, t reflect.Type) (reflect.Value, error) {
+	v := reflect.New(t).Elem()
+	var err error
+	switch t.Kind() {
+	case reflect.Bool:
+		v.SetBool(text == "true")
+		if text != "true" && text != "false" {
+			err = strconv.ErrSyntax
+		}
+	case reflect.Int, reflect.Int64:
+		var n int64
+		n, err = strconv.ParseInt(text, 10, t.Bits())
+		v.SetInt(n)
+	case reflect.Uint64:
+		var n uint64
+		n, err = strconv.ParseUint(text, 10, 64)
+		v.SetUint(n)
+	case reflect.Float64:
+		var x float64
+		x, err = strconv.ParseFloat(text, 64)
+		if math.IsNaN(x) || math.IsInf(x, 0) && err == nil || strings.ContainsAny(text, "xX_") {
+			err = strconv.ErrSyntax
+		}
+		v.SetFloat(x)
+	case reflect.String:
+		v.SetString(text)
+	}
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return v, errors.New("want " + wanted(t) + " nearer to zero")
+	case err != nil:
+		return v, errors.New("want " + wanted(t))
+	}
+	return v, nil
+}
+
+// format is the inverse of parse, with commas between the values of a list.
+func format(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Bool:
+		return strconv.FormatBool(v.Bool())
+	case reflect.Int, reflect.Int64:
+		return strconv.FormatInt(v.Int(), 10)
+	case reflect.Uint64:
+		return strconv.FormatUint(v.Uint(), 10)
+	case reflect.Float64:
+		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
+	case reflect.String:
+		return v.String()
+	}
+	parts := make([]string, v.Len())
+	for i := range parts {
+		parts[i] = format(v.Index(i))
+	}
+	return strings.Join(parts, ",")
+}
