@@ -1,0 +1,95 @@
+package op
+
+import (
+	"fmt"
+
+	G "gorgonia.org/gorgonia"
+)
+
+// Blank is the id of CTC's blank.
+const Blank = 0
+
+// CTC is connectionist temporal classification (Graves et al. 2006): the negative log likelihood of a target in
+// nats, over all its alignments with the utterance's n frames.
+//
+//	logits [B, S, V], lengths [B] int in feature frames, targets [B, U] int, targetLengths [B] int -> [B]
+//	states of a target of u tokens: blank, t_1, blank, ..., t_u, blank; N = 2u+1
+//	alpha[t, s] = p[t, state s] (alpha[t-1, s] + alpha[t-1, s-1] + alpha[t-1, s-2]),  p = softmax(logits),
+//	   the last term only into a token that differs from the token before it
+//	beta[t, s] = the same backwards, without p[t]
+//	loss = -log P,  P = alpha[n-1, N-1] + alpha[n-1, N-2]
+//	dlogits[t, c] = dloss (p[t, c] - sum over the states s of class c of alpha[t, s] beta[t, s] / P)
+//
+// A target that has no alignment (frames.Feasible) has loss 0 and gradient 0, and so does no frame at all.
+// The gradient is exactly 0 past n frames.
+func (g *Graph) CTC(logits, lengths, targets, targetLengths *G.Node, factor int) *G.Node {
+	return g.add(ctc(factor), logits, lengths, targets, targetLengths)
+}
+
+// ctcShape: S frames, V classes, U tokens at most; feature frames are subsampled by factor.
+type ctcShape struct{ batch, s, v, u, factor int }
+
+// states is N of the longest target.
+func (c *ctcShape) states() int { return 2*c.u + 1 }
+
+func (c *ctcShape) fit(in []Type) error {
+	logits, targets := in[0].Shape, in[2].Shape
+	if in[0].Int || logits.Dims() != 3 || !isLengths(in[1], in[0]) || !in[2].Int || targets.Dims() != 2 || targets[0] != logits[0] || !isLengths(in[3], in[0]) {
+		return want("ctc", "[B, S, V], [B] int, [B, U] int, [B] int", in)
+	}
+	if !isFactor(c.factor) {
+		return fmt.Errorf("ctc: lengths are subsampled by %d, want 1, 2, 4 or 8", c.factor)
+	}
+	c.batch, c.s, c.v, c.u = logits[0], logits[1], logits[2], targets[1]
+	return nil
+}
+
+func ctc(factor int) func(in []Type) (*Op, error) {
+	return func(in []Type) (*Op, error) {
+		c := ctcShape{factor: factor}
+		if err := c.fit(in); err != nil {
+			return nil, err
+		}
+		return &Op{
+			Name: "ctc", Params: fmt.Sprintf("factor=%d", factor), Out: []int{c.batch}, Run: c.cpu, Ref: c.ref,
+			Scratch: c.scratch(), FLOPs: c.flops(1),
+			wrt: []bool{true, false, false, false},
+			grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+				dx, err := build(ctcGrad(factor), append(G.Nodes{dy}, in...)...)
+				return G.Nodes{dx, nil, nil, nil}, err
+			},
+		}, nil
+	}
+}
+
+// ctcGrad is dlogits: dloss [B] and the forward operands -> [B, S, V].
+func ctcGrad(factor int) func(in []Type) (*Op, error) {
+	return func(in []Type) (*Op, error) {
+		c := ctcShape{factor: factor}
+		if err := c.fit(in[1:]); err != nil {
+			return nil, err
+		}
+		if !isVector(in[0], c.batch) {
+			return nil, want("ctc.grad", "[B], [B, S, V], [B] int, [B, U] int, [B] int", in)
+		}
+		return &Op{
+			Name: "ctc.grad", Params: fmt.Sprintf("factor=%d", factor), Out: in[1].Shape.Clone(), InPlace: []int{1},
+			Run: c.gradCPU, Ref: c.gradRef, Scratch: c.gradScratch(), FLOPs: c.flops(3),
+		}, nil
+	}
+}
+
+// flops counts the softmax, and 4 operations a state for each of passes.
+func (c *ctcShape) flops(passes int) float64 {
+	return float64(c.batch*c.s) * float64(5*c.v+4*passes*c.states())
+}
+
+// target is utterance b's own tokens.
+func (c *ctcShape) target(targets, lengths []int32, b int) []int32 {
+	return targets[b*c.u:][:valid(lengths, b, 1, c.u)]
+}
+
+// ctcSkips says whether state s may follow state s-2: it is a token, and another one than the token before.
+func ctcSkips(target []int32, s int) bool {
+	return s%2 == 1 && s > 1 && target[s/2] != target[s/2-1]
+}
