@@ -1,0 +1,66 @@
+package op
+
+import (
+	"fmt"
+
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Total is the scalar loss: a sum over utterances, times a scale that the trainer feeds: 1 over the number of
+// utterances in the whole accumulation window, and the loss scale of half precision.
+//
+//	ctc, ce [B], scale [1] -> loss = scale * sum_b (weight*ctc_b + (1-weight)*ce_b)
+//	ce nil                 -> loss = scale * sum_b ctc_b
+//	dctc_b = dloss*scale*weight    dce_b = dloss*scale*(1-weight)
+//
+// scale has no gradient.
+func (g *Graph) Total(ctc, ce, scale *G.Node, weight float64) *G.Node {
+	if ce == nil {
+		return g.add(total([]float64{1}), ctc, scale)
+	}
+	return g.add(total([]float64{weight, 1 - weight}), ctc, ce, scale)
+}
+
+// total sums the losses with a weight each; the scale is the last operand.
+func total(weights []float64) func(in []Type) (*Op, error) {
+	return func(in []Type) (*Op, error) {
+		n := len(weights)
+		ok := in[0].Shape.Dims() == 1 && isVector(in[n], 1)
+		for _, t := range in[:n] {
+			ok = ok && isVector(t, Size(in[0].Shape))
+		}
+		if !ok {
+			return nil, want("total", "[B] for each loss, [1]", in)
+		}
+		wrt := make([]bool, len(in))
+		for i := range n {
+			wrt[i] = true
+		}
+		return &Op{
+			Name: "total", Params: fmt.Sprintf("weights=%v", weights), Out: tensor.ScalarShape(),
+			Run: totalCPU(weights), Ref: totalRef(weights), FLOPs: 2 * float64(n*Size(in[0].Shape)),
+			wrt: wrt,
+			grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+				grads := make(G.Nodes, len(in))
+				for i, w := range weights {
+					var err error
+					if grads[i], err = build(totalGrad(w, Size(in[0].Shape())), dy, in[n]); err != nil {
+						return nil, err
+					}
+				}
+				return grads, nil
+			},
+		}, nil
+	}
+}
+
+// totalGrad is one loss's gradient, the same for each of n utterances: dloss [], scale [1] -> [n].
+func totalGrad(weight float64, n int) func(in []Type) (*Op, error) {
+	return func(in []Type) (*Op, error) {
+		return &Op{
+			Name: "total.grad", Params: fmt.Sprintf("weight=%v", weight), Out: []int{n},
+			Run: totalGradCPU(weight), Ref: totalGradRef(weight), FLOPs: 2,
+		}, nil
+	}
+}
