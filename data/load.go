@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"konkanitrain/data/audio"
-	"konkanitrain/internal/frames"
+	"konkanitrain/data/feature"
 	"konkanitrain/internal/philox"
 )
 
@@ -243,7 +243,7 @@ func (s *Set) use(u *Utterance, e *entry, f *sound, o Options) bool {
 			s.Report.note(e, AudioWarning, u.ID, w, false)
 		}
 		var err error
-		if u.Frames, err = featureFrames(u.Samples, u.Rate, o.SampleRate); err != nil {
+		if u.Frames, err = (feature.Options{SampleRate: o.SampleRate}).Frames(u.Samples, u.Rate, audio.Ratio{}); err != nil {
 			return skip(Unreadable, "%s: %v", f.path, err)
 		}
 		if u.Frames < 1 {
@@ -292,12 +292,4 @@ func (s *Set) enough(o Options) error {
 		return errors.New("no utterance is left\n" + r.String())
 	}
 	return nil
-}
-
-func featureFrames(samples, rate, sampleRate int) (int, error) {
-	r, err := audio.Convert(rate, sampleRate, audio.Ratio{})
-	if err != nil {
-		return 0, err
-	}
-	return frames.Count(r.Len(samples), sampleRate), nil
 }

@@ -1,0 +1,82 @@
+package data
+
+import (
+	"slices"
+	"sync"
+)
+
+// buffers keeps the feature buffers that were given back, so that a steady loop allocates nothing. A request
+// gets the smallest buffer that fits, so a few long utterances don't make every buffer long.
+type buffers struct {
+	mu   sync.Mutex
+	free [][]float32 // by capacity, the smallest first
+}
+
+// frameStep rounds buffers up, so that lengths that differ a little share them.
+const frameStep = 128
+
+// get returns an empty buffer with room for frames x bins values. If none fits, the largest free one makes way
+// for the new one: there are never more buffers than were in use at once.
+func (b *buffers) get(frames, bins int) []float32 {
+	need := frames * bins
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i, _ := slices.BinarySearchFunc(b.free, need, func(f []float32, n int) int { return cap(f) - n })
+	if i < len(b.free) {
+		f := b.free[i]
+		b.free = slices.Delete(b.free, i, i+1)
+		return f[:0]
+	}
+	if n := len(b.free); n > 0 {
+		b.free = slices.Delete(b.free, n-1, n)
+	}
+	return make([]float32, 0, (frames+frameStep-1)/frameStep*frameStep*bins)
+}
+
+func (b *buffers) put(f []float32) {
+	if cap(f) == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i, _ := slices.BinarySearchFunc(b.free, cap(f), func(g []float32, n int) int { return cap(g) - n })
+	b.free = slices.Insert(b.free, i, f[:0])
+}
+
+// waves keeps decoded sound in memory up to a limit. What came first stays: every epoch reads everything once,
+// so throwing out old sound for new would never pay.
+type waves struct {
+	limit int64 // bytes
+
+	mu    sync.Mutex
+	used  int64
+	waves map[*Utterance][]float32
+}
+
+// get returns the samples of u at the file's rate, or nil. They must not be changed.
+func (c *waves) get(u *Utterance) []float32 {
+	if c.limit == 0 {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.waves[u]
+}
+
+// put keeps a copy of x if there is room.
+func (c *waves) put(u *Utterance, x []float32) {
+	bytes := 4 * int64(len(x))
+	if c.limit == 0 || len(x) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.used+bytes > c.limit || c.waves[u] != nil {
+		return
+	}
+	if c.waves == nil {
+		c.waves = map[*Utterance][]float32{}
+	}
+	c.waves[u] = slices.Clone(x)
+	c.used += bytes
+}

@@ -1,0 +1,188 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"konkanitrain/data/audio"
+	"konkanitrain/data/feature"
+)
+
+// LoaderOptions say how examples are made from a Set.
+type LoaderOptions struct {
+	Seed   uint64
+	Window int // utterances in a window: batch size times accumulation
+
+	// Evaluate goes through the set once, in its own order, without augmentation. Otherwise windows follow
+	// an Order, epoch after epoch, without end.
+	Evaluate bool
+	Augment  *feature.Augment // speed and SpecAugment; nil for none
+	Feature  feature.Options  // the sample rate must be the Set's
+
+	Workers    int   // goroutines that decode and compute features; 0 means 2, or 1 on a single core
+	Ahead      int   // windows prepared before they are asked for; 0 means 2
+	CacheWaves int64 // bytes of decoded sound that may stay in memory, for small sets; 0 for none
+}
+
+func (o LoaderOptions) validate(s *Set) error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if len(s.Utterances) == 0 {
+		bad("%s: no utterances", s.Path)
+	}
+	if o.Window < 1 {
+		bad("a window of %d utterances; batch size and accumulation must be 1 or more", o.Window)
+	}
+	if o.Workers < 0 || o.Ahead < 0 || o.CacheWaves < 0 {
+		bad("%d workers, %d windows ahead, %d bytes of cached sound: none can be negative", o.Workers, o.Ahead, o.CacheWaves)
+	}
+	if o.Evaluate && o.Augment != nil {
+		bad("evaluation with augmentation: scores would change from run to run; leave one out")
+	}
+	if o.Feature.SampleRate != s.SampleRate {
+		bad("the features are at %d Hz, but the manifest was loaded for %d Hz, and lengths would differ; use one sample_rate", o.Feature.SampleRate, s.SampleRate)
+	}
+	if err := o.Feature.Validate(); err != nil {
+		errs = append(errs, err)
+	}
+	if o.Augment != nil {
+		if err := o.Augment.Validate(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Loader makes the windows of a Set: features, augmented where asked for, and tokens. What it makes is a
+// function of the set, the seed and the epoch; workers, read-ahead and cache change only the speed. It may be
+// used by several Runs, one after the other or at once.
+type Loader struct {
+	utterances []*Utterance
+	order      *Order // nil when evaluating
+	o          LoaderOptions
+	bins       int
+	buffers    buffers
+	cache      waves
+
+	mu       sync.Mutex
+	known    map[string]bool // warnings that were given out, or stand in the Report
+	warnings []string
+}
+
+// NewLoader checks the options and makes a Loader. The Set's utterances must not be changed while it is in use.
+func NewLoader(s *Set, o LoaderOptions) (*Loader, error) {
+	if o.Feature.Resampler == nil {
+		o.Feature.Resampler = audio.NewResampler() // one set of kernels for all workers
+	}
+	if err := o.validate(s); err != nil {
+		return nil, fmt.Errorf("loader: %w", err)
+	}
+	if o.Workers == 0 {
+		o.Workers = min(2, runtime.GOMAXPROCS(0))
+	}
+	if o.Ahead == 0 {
+		o.Ahead = 2
+	}
+	e, err := feature.New(o.Feature)
+	if err != nil {
+		return nil, fmt.Errorf("loader: %w", err)
+	}
+	l := &Loader{utterances: s.Utterances, o: o, bins: e.Bins(), known: map[string]bool{}, cache: waves{limit: o.CacheWaves}}
+	for _, n := range s.Report.Notes {
+		if n.Kind == AudioWarning {
+			l.known[n.Reason] = true
+		}
+	}
+	if !o.Evaluate {
+		if l.order, err = NewOrder(s.Lengths(), o.Window, o.Seed); err != nil {
+			return nil, fmt.Errorf("loader: %w", err)
+		}
+	}
+	return l, nil
+}
+
+// Bins is the number of features per frame, F.
+func (l *Loader) Bins() int { return l.bins }
+
+// Windows is the number of windows in an epoch.
+func (l *Loader) Windows() int { return (len(l.utterances) + l.o.Window - 1) / l.o.Window }
+
+// At is the place of the window that follows done windows: epoch and number in it, both from 0.
+func (l *Loader) At(done int) (epoch, window int) { return done / l.Windows(), done % l.Windows() }
+
+// Window lists the utterances of window k of an epoch, without their sound.
+func (l *Loader) Window(epoch, k int) []*Utterance {
+	if l.order == nil {
+		if k < 0 || k >= l.Windows() {
+			return nil
+		}
+		return l.utterances[k*l.o.Window : min((k+1)*l.o.Window, len(l.utterances))]
+	}
+	indices := l.order.Window(epoch, k)
+	out := make([]*Utterance, len(indices))
+	for i, j := range indices {
+		out[i] = l.utterances[j]
+	}
+	return out
+}
+
+// Frames is the number of feature frames T that u will have in an epoch, known without reading its file.
+func (l *Loader) Frames(epoch int, u *Utterance) (int, error) {
+	return l.o.Feature.Frames(u.Samples, u.Rate, l.speed(epoch, u))
+}
+
+// MostFrames is the largest T that u can have in any epoch, for planning memory.
+func (l *Loader) MostFrames(u *Utterance) (int, error) {
+	if l.o.Augment == nil || len(l.o.Augment.Speeds) == 0 {
+		return l.o.Feature.Frames(u.Samples, u.Rate, audio.Ratio{})
+	}
+	most := 0
+	for _, f := range l.o.Augment.Speeds {
+		r, err := audio.Speed(f)
+		if err != nil {
+			return 0, err
+		}
+		t, err := l.o.Feature.Frames(u.Samples, u.Rate, r)
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, t)
+	}
+	return most, nil
+}
+
+// key is the key of all augmentation draws of u in an epoch.
+func (l *Loader) key(epoch int, u *Utterance) uint64 { return feature.Key(l.o.Seed, epoch, u.ID) }
+
+func (l *Loader) speed(epoch int, u *Utterance) audio.Ratio {
+	if l.o.Augment == nil {
+		return audio.Ratio{}
+	}
+	return l.o.Augment.Speed(l.key(epoch, u))
+}
+
+// Warnings returns what was odd in files read since the last call (silence, channels that cancel), each once,
+// without what the Report of the Set says already.
+func (l *Loader) Warnings() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := l.warnings
+	l.warnings = nil
+	return out
+}
+
+func (l *Loader) warn(ws []string) {
+	if len(ws) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, w := range ws {
+		if !l.known[w] {
+			l.known[w] = true
+			l.warnings = append(l.warnings, w)
+		}
+	}
+}

@@ -1,0 +1,455 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"konkanitrain/data/audio"
+	"konkanitrain/data/feature"
+	"konkanitrain/data/text"
+)
+
+// spoken is a set of n utterances of different lengths, 0.3 to 0.9 s at 8 kHz, with tokens.
+func spoken(t testing.TB, n int) *Set {
+	files := map[string]string{}
+	var b strings.Builder
+	for i := range n {
+		files[fmt.Sprintf("%d.wav", i)] = string(wav(2400+(i*1237)%4800, 8000))
+		fmt.Fprintf(&b, `{"id": "u%d", "audio_filepath": "%d.wav", "text": "%d"}`+"\n", i, i, i%10)
+	}
+	files["x.jsonl"] = b.String()
+	s := mustLoad(t, filepath.Join(corpus(t, files), "x.jsonl"), Options{SampleRate: 8000})
+	v, err := text.Build(s.Texts(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Tokenise(v, TokenOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func options8k(window int) LoaderOptions {
+	f := feature.Default()
+	f.SampleRate, f.NumMels = 8000, 40
+	return LoaderOptions{Seed: 5, Window: window, Feature: f}
+}
+
+func augmented(o LoaderOptions) LoaderOptions {
+	a := feature.DefaultAugment()
+	a.FreqMasks, a.FreqWidth = 2, 8
+	o.Augment = &a
+	return o
+}
+
+func newLoader(t testing.TB, s *Set, o LoaderOptions) *Loader {
+	t.Helper()
+	l, err := NewLoader(s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// print sums up all that a window holds.
+func print(w *Window) string {
+	h := fnv.New64a()
+	fmt.Fprint(h, w.Epoch, w.Index, w.Last)
+	for _, e := range w.Examples {
+		fmt.Fprint(h, e.Utt.ID, e.Frames, len(e.Features), e.Tokens, e.Speed, e.Err)
+		for _, f := range e.Features {
+			b := math.Float32bits(f)
+			h.Write([]byte{byte(b), byte(b >> 8), byte(b >> 16), byte(b >> 24)})
+		}
+	}
+	return fmt.Sprintf("%d/%d:%x", w.Epoch, w.Index, h.Sum64())
+}
+
+// prints runs through n windows from a place on.
+func prints(t testing.TB, l *Loader, epoch, window, n int) []string {
+	t.Helper()
+	r, err := l.Run(context.Background(), epoch, window)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var out []string
+	for range n {
+		w, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, print(w))
+		w.Release()
+	}
+	return out
+}
+
+// What comes out depends on neither workers, read-ahead, cache nor where one starts.
+func TestLoaderIsDeterministic(t *testing.T) {
+	s := spoken(t, 23)
+	want := prints(t, newLoader(t, s, augmented(options8k(6))), 0, 0, 12)
+	if !strings.HasPrefix(want[4], "1/0") || !strings.HasPrefix(want[11], "2/3") {
+		t.Errorf("four windows an epoch: %v", want)
+	}
+	for _, c := range []struct {
+		workers, ahead int
+		cache          int64
+	}{{1, 1, 0}, {1, 5, 1 << 30}, {4, 1, 30000}, {7, 3, 1 << 30}} {
+		o := augmented(options8k(6))
+		o.Workers, o.Ahead, o.CacheWaves = c.workers, c.ahead, c.cache
+		l := newLoader(t, s, o)
+		if got := prints(t, l, 0, 0, 12); !slices.Equal(got, want) {
+			t.Errorf("%+v: %v, want %v", c, got, want)
+		}
+		// In the middle of an epoch, with the cache filled.
+		epoch, k := l.At(5)
+		if got := prints(t, l, epoch, k, 7); !slices.Equal(got, want[5:]) {
+			t.Errorf("%+v, from window 5 on: %v, want %v", c, got, want[5:])
+		}
+		if l.cache.used > c.cache {
+			t.Errorf("%d bytes in a cache of %d", l.cache.used, c.cache)
+		}
+	}
+	other := augmented(options8k(6))
+	other.Seed++
+	if got := prints(t, newLoader(t, s, other), 0, 0, 4); slices.Equal(got, want[:4]) {
+		t.Error("another seed, the same windows")
+	}
+}
+
+// An utterance's draws are its own: in a window of one they are those of a window of six.
+func TestDrawsDontDependOnTheWindow(t *testing.T) {
+	s := spoken(t, 12)
+	collect := func(window int) map[string]string {
+		l := newLoader(t, s, augmented(options8k(window)))
+		r, _ := l.Run(context.Background(), 3, 0)
+		defer r.Close()
+		out := map[string]string{}
+		for range l.Windows() {
+			w, err := r.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range w.Examples {
+				out[e.Utt.ID] = fmt.Sprint(e.Speed, e.Features)
+				if want, err := l.Frames(3, e.Utt); err != nil || want != e.Frames || len(e.Features) != e.Frames*l.Bins() {
+					t.Errorf("%s: %d frames were foreseen, %d came", e.Utt.ID, want, e.Frames)
+				}
+				if most, err := l.MostFrames(e.Utt); err != nil || most < e.Frames {
+					t.Errorf("%s: %d frames, at most %d were foreseen", e.Utt.ID, e.Frames, most)
+				}
+			}
+		}
+		return out
+	}
+	one, six := collect(1), collect(6)
+	if len(one) != 12 || len(six) != 12 {
+		t.Fatalf("%d and %d utterances", len(one), len(six))
+	}
+	for id := range one {
+		if one[id] != six[id] {
+			t.Errorf("%s differs", id)
+		}
+	}
+}
+
+// Evaluation scores every utterance once, in order and unaugmented, whatever the window.
+func TestEvaluate(t *testing.T) {
+	s := spoken(t, 10)
+	x, err := feature.New(options8k(1).Feature)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, window := range []int{1, 3, 4, 10, 99} {
+		o := options8k(window)
+		o.Evaluate = true
+		l := newLoader(t, s, o)
+		r, err := l.Run(context.Background(), 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var seen []string
+		for {
+			w, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w.Last != (len(seen)+len(w.Examples) == 10) {
+				t.Errorf("window %d: last is %v", w.Index, w.Last)
+			}
+			for _, e := range w.Examples {
+				seen = append(seen, e.Utt.ID)
+				want, err := x.File(nil, e.Utt.Path, 0, 0, nil, 0)
+				if err != nil || e.Err != nil || e.Frames != want.Frames || e.Frames != e.Utt.Frames || !slices.Equal(e.Features, want.Features) || !e.Speed.One() {
+					t.Errorf("%s differs from its file read alone", e.Utt.ID)
+				}
+			}
+			w.Release()
+		}
+		if _, err := r.Next(); err != io.EOF {
+			t.Errorf("after the end: %v", err)
+		}
+		r.Close()
+		if !slices.Equal(seen, ids(s)) {
+			t.Errorf("windows of %d: %v", window, seen)
+		}
+	}
+}
+
+// A file that goes bad during the run is an error of its example and of no other.
+func TestFileGoesBad(t *testing.T) {
+	s := spoken(t, 6)
+	os.Remove(s.Utterances[1].Path)
+	os.WriteFile(s.Utterances[2].Path, wav(100, 8000), 0o644)
+	os.WriteFile(s.Utterances[3].Path, wav(s.Utterances[3].Samples, 16000), 0o644)
+	os.WriteFile(s.Utterances[4].Path, []byte("RIFF, no longer"), 0o644)
+	o := augmented(options8k(6))
+	l := newLoader(t, s, o)
+	r, _ := l.Run(context.Background(), 0, 0)
+	defer r.Close()
+	for range 3 {
+		w, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range w.Examples {
+			bad := slices.Contains([]string{"u1", "u2", "u3", "u4"}, e.Utt.ID)
+			if bad != (e.Err != nil) || bad != (e.Features == nil) || bad != (e.Frames == 0) {
+				t.Errorf("%s: %v, %d frames", e.Utt.ID, e.Err, e.Frames)
+			}
+			if bad && !strings.Contains(e.Err.Error(), fmt.Sprintf("%s (%s, line %d): ", e.Utt.ID, s.Path, e.Utt.Line)) {
+				t.Errorf("%v", e.Err)
+			}
+		}
+		w.Release()
+		w.Release()
+	}
+}
+
+// A panic below becomes the error of the example.
+func TestPanicBelow(t *testing.T) {
+	s := spoken(t, 1)
+	l := newLoader(t, s, options8k(1))
+	e := &Example{Utt: s.Utterances[0]}
+	l.fill(e, 0, nil, nil) // no reader
+	if e.Err == nil || !strings.Contains(e.Err.Error(), "fault of the program") {
+		t.Errorf("%v", e.Err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	s := spoken(t, 8)
+	l := newLoader(t, s, augmented(options8k(2)))
+	before := runtime.NumGoroutine()
+	for after := range 6 {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		r, err := l.Run(ctx, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range after {
+			if _, err := r.Next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		why := errors.New("enough")
+		cancel(why)
+		if _, err := r.Next(); err != why {
+			t.Errorf("after the context ended: %v", err)
+		}
+		r.Close()
+		r.Close()
+	}
+	r, _ := l.Run(context.Background(), 0, 0)
+	r.Close()
+	if _, err := r.Next(); err != errClosed {
+		t.Errorf("after Close: %v", err)
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		t.Errorf("%d goroutines before, %d after", before, after)
+	}
+}
+
+// A steady loop uses the same buffers again and again.
+func TestBuffersAreRecycled(t *testing.T) {
+	s := spoken(t, 24)
+	o := augmented(options8k(6))
+	o.Ahead = 2
+	l := newLoader(t, s, o)
+	r, _ := l.Run(context.Background(), 0, 0)
+	defer r.Close()
+	seen := map[*float32]bool{}
+	for range 160 {
+		w, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range w.Examples {
+			seen[&e.Features[0]] = true
+		}
+		w.Release()
+	}
+	// In use at once: the window in hand, two ahead, and the one being handed out. All lengths are in one
+	// step of sizes, so no buffer is ever given up for a longer one.
+	if len(seen) > 4*6 || len(l.buffers.free) > len(seen) {
+		t.Errorf("%d buffers were made and %d are kept, for windows of 6", len(seen), len(l.buffers.free))
+	}
+}
+
+func TestBuffers(t *testing.T) {
+	var b buffers
+	long, short := b.get(6000, 80), b.get(300, 80)
+	if cap(long) < 6000*80 || cap(short) < 300*80 || cap(short) > 384*80 {
+		t.Fatalf("capacities %d and %d", cap(long), cap(short))
+	}
+	b.put(long)
+	b.put(short)
+	b.put(nil)
+	if got := b.get(310, 80); cap(got) != cap(short) {
+		t.Errorf("a short request got %d values of room", cap(got))
+	}
+	if got := b.get(310, 80); cap(got) != cap(long) {
+		t.Errorf("the only buffer that is left was not used")
+	}
+	b.put(short)
+	if got := b.get(1000, 80); cap(got) < 1000*80 || len(b.free) != 0 {
+		t.Errorf("a buffer that is too short stays beside the new one: %d", len(b.free))
+	}
+}
+
+func TestLoaderWarnsOnce(t *testing.T) {
+	dir := corpus(t, map[string]string{"x.jsonl": lineA + `{"audio_filepath": "silence.wav", "text": "a"}`})
+	silence := wav(4000, 16000)
+	clear(silence[44:])
+	os.WriteFile(filepath.Join(dir, "silence.wav"), silence, 0o644)
+	s := mustLoad(t, filepath.Join(dir, "x.jsonl"), Options{})
+	l := newLoader(t, s, LoaderOptions{Window: 2, Feature: feature.Default()})
+	prints(t, l, 0, 0, 3)
+	if got := l.Warnings(); len(got) != 1 || !strings.Contains(got[0], "silence.wav: silence") {
+		t.Errorf("%q", got)
+	}
+	prints(t, l, 3, 0, 1)
+	if got := l.Warnings(); got != nil {
+		t.Errorf("again: %q", got)
+	}
+}
+
+// Parts of one long recording are read as such.
+func TestLoaderReadsParts(t *testing.T) {
+	dir := corpus(t, map[string]string{"x.jsonl": strings.NewReplacer("{", `{"offset": 0.5, `, "1.5", "0.25").Replace(lineC)})
+	s := mustLoad(t, filepath.Join(dir, "x.jsonl"), Options{})
+	l := newLoader(t, s, LoaderOptions{Window: 1, Evaluate: true, Feature: feature.Default()})
+	r, _ := l.Run(context.Background(), 0, 0)
+	defer r.Close()
+	w, err := r.Next()
+	if err != nil || w.Examples[0].Err != nil || w.Examples[0].Frames != 25 {
+		t.Fatalf("%v, %+v", err, w)
+	}
+	_, whole, _ := audio.Read(filepath.Join(dir, "audio", "c.wav"))
+	x, _ := feature.New(feature.Default())
+	want, _, _ := x.Extract(nil, whole[8000:12000], 16000, nil, 0)
+	if !slices.Equal(w.Examples[0].Features, want) {
+		t.Error("other sound than 0.5 to 0.75 s")
+	}
+}
+
+func TestLoaderOptions(t *testing.T) {
+	s := spoken(t, 2)
+	a := feature.DefaultAugment()
+	wrong := a
+	wrong.Speeds = []float64{9}
+	for part, change := range map[string]func(*LoaderOptions){
+		"window of 0": func(o *LoaderOptions) { o.Window = 0 },
+		"negative":    func(o *LoaderOptions) { o.Ahead = -1 },
+		"evaluation":  func(o *LoaderOptions) { o.Evaluate, o.Augment = true, &a },
+		"16000 Hz":    func(o *LoaderOptions) { o.Feature.SampleRate = 16000 },
+		"statistics":  func(o *LoaderOptions) { o.Feature.Normalize = feature.Global },
+		"speed":       func(o *LoaderOptions) { o.Augment = &wrong },
+	} {
+		o := options8k(2)
+		change(&o)
+		if _, err := NewLoader(s, o); err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: %v", part, err)
+		}
+	}
+	if _, err := NewLoader(&Set{Path: "x", SampleRate: 8000, Report: new(Report)}, options8k(1)); err == nil {
+		t.Error("a loader of nothing")
+	}
+	l := newLoader(t, s, options8k(2))
+	for _, place := range [][2]int{{-1, 0}, {0, -1}, {0, 1}} {
+		if _, err := l.Run(context.Background(), place[0], place[1]); err == nil {
+			t.Errorf("a run from %v", place)
+		}
+	}
+}
+
+func TestStatistics(t *testing.T) {
+	s := spoken(t, 70)
+	o := options8k(1).Feature
+	one, err := Statistics(context.Background(), s, o, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	three, err := Statistics(context.Background(), s, o, 3)
+	if err != nil || !slices.Equal(one.Mean, three.Mean) || !slices.Equal(one.Deviation, three.Deviation) || one.Frames != three.Frames {
+		t.Errorf("another number of workers, other statistics: %v", err)
+	}
+	frames := 0
+	for _, u := range s.Utterances {
+		frames += u.Frames
+	}
+	if one.Frames != int64(frames) || len(one.Mean) != 40 {
+		t.Errorf("%d frames, want %d", one.Frames, frames)
+	}
+	o.Normalize, o.Stats = feature.Global, one
+	lo := options8k(7)
+	lo.Feature = o
+	prints(t, newLoader(t, s, lo), 0, 0, 2)
+
+	os.Remove(s.Utterances[65].Path)
+	if _, err := Statistics(context.Background(), s, o, 3); err == nil || !strings.Contains(err.Error(), "u65") {
+		t.Errorf("a missing file: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Statistics(ctx, s, o, 3); err != context.Canceled {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := Statistics(context.Background(), &Set{}, o, 3); err == nil {
+		t.Error("statistics of nothing")
+	}
+}
+
+func BenchmarkLoader(b *testing.B) {
+	s := spoken(b, 32)
+	o := augmented(options8k(8))
+	o.CacheWaves = 1 << 30
+	l := newLoader(b, s, o)
+	r, err := l.Run(context.Background(), 0, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		w, err := r.Next()
+		if err != nil {
+			b.Fatal(err)
+		}
+		w.Release()
+	}
+}
