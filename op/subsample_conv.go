@@ -64,7 +64,7 @@ func subsampleConvGradWeight(s subsampling) func(in []Type) (*Op, error) {
 	return func([]Type) (*Op, error) {
 		return &Op{
 			Name: "subsample.conv.dw", Out: []int{s.c, 1, 3, 3}, Accumulates: true,
-			Scratch: s.columns() * 9, FLOPs: s.flops(),
+			Scratch: 9*s.c + s.columns()*9, FLOPs: s.flops(),
 			Run: subsampleConvGradWeightCPU(s), Ref: subsampleConvGradWeightRef(s),
 		}, nil
 	}

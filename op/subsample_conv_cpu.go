@@ -18,14 +18,17 @@ func subsampleConvCPU(s subsampling) func(*Env, Tensor, []Tensor) {
 		for b := range s.b {
 			x, y := block(in[0], b, s.b), block(y, b, s.b)
 			n, nOut := s.frames(in[3].Ints, b)
-			simd.SetRows(y, s.tOut()*s.fOut(), in[2].Data)
 			for t := 0; t < nOut; t += s.step() {
 				m := min(s.step(), nOut-t)
+				out := y[t*width:][:m*width]
 				s.patches(e.Scratch, x, t, m, n)
-				e.BLAS.Sgemm(noTrans, trans, m*s.fOut(), s.c, 9, 1, e.Scratch, 9, in[1].Data, 9, 1, y[t*width:], s.c)
-				simd.Relu(y[t*width:][:m*width], y[t*width:][:m*width])
+				simd.SetRows(out, m*s.fOut(), in[2].Data)
+				e.BLAS.Sgemm(noTrans, trans, m*s.fOut(), s.c, 9, 1, e.Scratch, 9, in[1].Data, 9, 1, out, s.c)
+				simd.Relu(out, out)
 			}
-			simd.Relu(y[nOut*width:], y[nOut*width:])
+			padding := y[nOut*width:]
+			simd.SetRows(padding, (s.tOut()-nOut)*s.fOut(), in[2].Data)
+			simd.Relu(padding, padding)
 		}
 	}
 }
@@ -33,16 +36,20 @@ func subsampleConvCPU(s subsampling) func(*Env, Tensor, []Tensor) {
 func subsampleConvGradWeightCPU(s subsampling) func(*Env, Tensor, []Tensor) {
 	width := s.fOut() * s.c
 	return func(e *Env, dw Tensor, in []Tensor) {
-		e.start(dw.Data)
+		// As [9, C]: the long side of the product then lies along the vectors.
+		taps, patches := e.Scratch[:9*s.c], e.Scratch[9*s.c:]
+		clear(taps)
 		for b := range s.b {
 			g, x := block(in[0], b, s.b), block(in[1], b, s.b)
 			n, nOut := s.frames(in[2].Ints, b)
 			for t := 0; t < nOut; t += s.step() {
 				m := min(s.step(), nOut-t)
-				s.patches(e.Scratch, x, t, m, n)
-				e.BLAS.Sgemm(trans, noTrans, s.c, 9, m*s.fOut(), 1, g[t*width:], s.c, e.Scratch, 9, 1, dw.Data, 9)
+				s.patches(patches, x, t, m, n)
+				e.BLAS.Sgemm(trans, noTrans, 9, s.c, m*s.fOut(), 1, patches, 9, g[t*width:], s.c, 1, taps, s.c)
 			}
 		}
+		e.start(dw.Data)
+		addTransposed(dw.Data, taps, 9, s.c)
 	}
 }
 

@@ -11,8 +11,11 @@ func subsampleDepthwiseCPU(s subsampling) func(*Env, Tensor, []Tensor) {
 		for b := range s.b {
 			x, y := block(in[0], b, s.b), block(y, b, s.b)
 			n, nOut := s.frames(in[3].Ints, b)
-			simd.SetRows(y, s.tOut()*s.fOut(), in[2].Data)
-			for t := range nOut {
+			for t := range s.tOut() {
+				simd.SetRows(y[t*s.fOut()*s.c:], s.fOut(), in[2].Data)
+				if t >= nOut {
+					continue
+				}
 				for f := range s.fOut() {
 					out := y[(t*s.fOut()+f)*s.c:][:s.c]
 					from, to := window(t, n)
