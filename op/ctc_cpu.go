@@ -5,25 +5,34 @@ import (
 	"konkanitrain/internal/simd"
 )
 
-// scratch: a row of log probabilities, a row of alpha and the emissions.
+// scratch: a row of probabilities and of their logarithms, a row of alpha and the emissions.
 func (c *ctcShape) scratch() int {
-	return roundUp(c.v) + wideSpace(c.states()) + wideSpace(c.u+1)
+	return 2*roundUp(c.v) + wideSpace(c.states()) + wideSpace(c.u+1)
 }
 
-// gradScratch: alpha of all frames, a row of beta, the emissions and the occupancy of each class.
+// gradScratch: a row of probabilities, alpha of all frames, a row of beta, the emissions and the occupancy of each class.
 func (c *ctcShape) gradScratch() int {
-	return wideSpace(c.s*c.states()) + wideSpace(c.states()) + wideSpace(c.u+1) + float64Space(c.v)
+	return roundUp(c.v) + wideSpace(c.s*c.states()) + wideSpace(c.states()) + wideSpace(c.u+1) + float64Space(c.v)
 }
 
 // band is the states that any alignment may be in at frame t of n: reached from the start, and near enough to the end.
 func band(t, n, states int) (from, to int) { return max(0, states-2*(n-t)), min(states, 2*(t+1)) }
 
-// emissions sets e[0] to the probability of the blank and e[1+i] to that of token i.
-func emissions(e wides, logP []float32, target []int32) {
-	e.m[0], e.x[0] = wideExp(float64(logP[Blank]))
+// emissions sets p to the probabilities, e[0] to that of the blank and e[1+i] to that of token i. float32 can't hold
+// the smallest of them: these are taken from their logarithms.
+func emissions(e wides, p, logP []float32, target []int32) {
+	simd.Exp(p, logP)
+	e.m[0], e.x[0] = wideProbability(p[Blank], logP[Blank])
 	for i, token := range target {
-		e.m[1+i], e.x[1+i] = wideExp(float64(logP[token]))
+		e.m[1+i], e.x[1+i] = wideProbability(p[token], logP[token])
 	}
+}
+
+func wideProbability(p, logP float32) (m float64, x int32) {
+	if p > 1e-30 {
+		return float64(p), 0
+	}
+	return wideExp(float64(logP))
 }
 
 // emission is the index in the emissions of state s.
@@ -98,7 +107,7 @@ func ctcTotal(alpha wides) (m float64, x int32) {
 
 func (c *ctcShape) cpu(e *Env, loss Tensor, in []Tensor) {
 	space := e.Scratch
-	logP := take(&space, c.v)
+	logP, p := take(&space, c.v), take(&space, c.v)
 	rows, emits := takeWides(&space, c.states()), takeWides(&space, c.u+1)
 	for b := range c.batch {
 		loss.Data[b] = 0
@@ -109,7 +118,7 @@ func (c *ctcShape) cpu(e *Env, loss Tensor, in []Tensor) {
 		alpha := rows.part(0, 2*len(target)+1)
 		for t := range n {
 			simd.LogSoftmax(logP, x[t*c.v:][:c.v])
-			emissions(emits, logP, target)
+			emissions(emits, p, logP, target)
 			if t == 0 {
 				ctcStart(alpha, emits, n)
 			} else {
@@ -122,6 +131,7 @@ func (c *ctcShape) cpu(e *Env, loss Tensor, in []Tensor) {
 
 func (c *ctcShape) gradCPU(e *Env, dx Tensor, in []Tensor) {
 	space := e.Scratch
+	p := take(&space, c.v)
 	tables := takeWides(&space, c.s*c.states())
 	rows, emits, occupancy := takeWides(&space, c.states()), takeWides(&space, c.u+1), takeFloat64s(&space, c.v)
 	clear(occupancy)
@@ -136,7 +146,7 @@ func (c *ctcShape) gradCPU(e *Env, dx Tensor, in []Tensor) {
 		for t := range n { // out holds log probabilities until the way back
 			row, alpha := out[t*c.v:][:c.v], tables.part(t*states, states)
 			simd.LogSoftmax(row, x[t*c.v:][:c.v])
-			emissions(emits, row, target)
+			emissions(emits, p, row, target)
 			if t == 0 {
 				ctcStart(alpha, emits, n)
 			} else {
@@ -151,12 +161,9 @@ func (c *ctcShape) gradCPU(e *Env, dx Tensor, in []Tensor) {
 		}
 		for t := n - 1; t >= 0; t-- {
 			row := out[t*c.v:][:c.v]
-			if t > 0 {
-				emissions(emits, row, target)
-			}
-			simd.Exp(row, row)
-			occupy(row, tables.part(t*states, states), beta, 1/m, exponent, target, occupancy, t, n)
-			simd.Scale(row, in[0].Data[b], row)
+			emissions(emits, p, row, target)
+			occupy(p, tables.part(t*states, states), beta, 1/m, exponent, target, occupancy, t, n)
+			simd.Scale(row, in[0].Data[b], p)
 			if t > 0 {
 				ctcBackward(beta, emits, target, t, n)
 			}
@@ -165,9 +172,9 @@ func (c *ctcShape) gradCPU(e *Env, dx Tensor, in []Tensor) {
 	}
 }
 
-// occupy subtracts from row, the probabilities [V] of frame t, those of the states given the target. inverse and
+// occupy subtracts from p, the probabilities [V] of frame t, those of the states given the target. inverse and
 // exponent are 1/P and P's exponent; sums [V] is 0 before and after.
-func occupy(row []float32, alpha, beta wides, inverse float64, exponent int32, target []int32, sums []float64, t, n int) {
+func occupy(p []float32, alpha, beta wides, inverse float64, exponent int32, target []int32, sums []float64, t, n int) {
 	from, to := band(t, n, len(alpha.m))
 	blank := 0.0
 	for s := from; s < to; s++ {
@@ -179,11 +186,11 @@ func occupy(row []float32, alpha, beta wides, inverse float64, exponent int32, t
 		}
 	}
 	sums[Blank] += blank
-	row[Blank] = float32(float64(row[Blank]) - sums[Blank])
+	p[Blank] = float32(float64(p[Blank]) - sums[Blank])
 	sums[Blank] = 0
 	for i := from / 2; i < to/2; i++ {
 		token := target[i]
-		row[token] = float32(float64(row[token]) - sums[token])
+		p[token] = float32(float64(p[token]) - sums[token])
 		sums[token] = 0
 	}
 }
