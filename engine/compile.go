@@ -282,14 +282,6 @@ func (c *compiler) insert(before, after map[int][]Step) {
 	}
 }
 
-func pointers(operands []Operand) []*Operand {
-	p := make([]*Operand, len(operands))
-	for i := range operands {
-		p[i] = &operands[i]
-	}
-	return p
-}
-
 // scratch: a block for the one step that needs it.
 func (c *compiler) scratch() error {
 	for i := range c.prog.Steps {

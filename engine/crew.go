@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"gorgonia.org/tensor"
@@ -21,7 +22,7 @@ type Crew struct {
 	memory  Memory // what all workers share
 	train   bool
 	tasks   []chan func(*Worker)
-	done    chan struct{}
+	done    chan error
 	closed  bool
 }
 
@@ -44,7 +45,7 @@ func NewCrew(dev device.Device, n int, layout *Layout, weights []float32, shared
 		return nil, fmt.Errorf("crew: %d workers, want 1 or more", n)
 	}
 	c := &Crew{
-		dev: dev, train: train, done: make(chan struct{}, n),
+		dev: dev, train: train, done: make(chan error, n),
 		memory: Memory{Layout: layout, Weights: weights, Shared: shared},
 	}
 	for i := range n {
@@ -61,22 +62,36 @@ func NewCrew(dev device.Device, n int, layout *Layout, weights []float32, shared
 		c.tasks = append(c.tasks, tasks)
 		go func() {
 			for task := range tasks {
-				task(w)
-				c.done <- struct{}{}
+				c.done <- w.do(task)
 			}
 		}()
 	}
 	return c, nil
 }
 
-// Do runs task once on each worker at the same time and waits for all.
-func (c *Crew) Do(task func(*Worker)) {
+// Do runs task once on each worker at the same time and waits for all. A panic inside a task is a mistake in
+// this program; it comes back as an error with its stack, so that the caller can still save what it has.
+func (c *Crew) Do(task func(*Worker)) error {
 	for _, t := range c.tasks {
 		t <- task
 	}
+	var first error
 	for range c.tasks {
-		<-c.done
+		if err := <-c.done; err != nil && first == nil {
+			first = err
+		}
 	}
+	return first
+}
+
+func (w *Worker) do(task func(*Worker)) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("worker %d broke down: %v\n%s", w.Index, r, debug.Stack())
+		}
+	}()
+	task(w)
+	return nil
 }
 
 // Reserve makes every worker's arena at least bytes large. Programs bound before an arena moves are bound
@@ -139,7 +154,7 @@ func (c *Crew) Forget(p *Program) {
 // Reduce adds the gradients of all workers that ran, in the order of the workers, and returns the sum, in
 // the memory of the first of them (nil if none ran). It is valid until the next Run. The workers share the
 // buffer among them in fixed pieces, so the sum doesn't depend on timing.
-func (c *Crew) Reduce() []float32 {
+func (c *Crew) Reduce() ([]float32, error) {
 	var ran []*Worker
 	for _, w := range c.Workers {
 		if w.Runs > 0 {
@@ -148,19 +163,19 @@ func (c *Crew) Reduce() []float32 {
 		}
 	}
 	if len(ran) == 0 {
-		return nil
+		return nil, nil
 	}
 	sum := ran[0].grads.Floats()
-	if len(ran) > 1 {
-		n := len(c.Workers)
-		c.Do(func(w *Worker) {
-			lo, hi := piece(len(sum), w.Index, n), piece(len(sum), w.Index+1, n)
-			for _, other := range ran[1:] {
-				simd.Add(sum[lo:hi], sum[lo:hi], other.grads.Floats()[lo:hi])
-			}
-		})
+	if len(ran) == 1 {
+		return sum, nil
 	}
-	return sum
+	n := len(c.Workers)
+	return sum, c.Do(func(w *Worker) {
+		lo, hi := piece(len(sum), w.Index, n), piece(len(sum), w.Index+1, n)
+		for _, other := range ran[1:] {
+			simd.Add(sum[lo:hi], sum[lo:hi], other.grads.Floats()[lo:hi])
+		}
+	})
 }
 
 // piece is where the i-th of n nearly equal pieces of a buffer starts, on a cache line.

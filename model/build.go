@@ -126,7 +126,7 @@ func (b *builder) norm(name string, x *G.Node) *G.Node {
 }
 
 // residual is x + alpha * Dropout(y).
-func (b *builder) residual(x *G.Node, alpha float64, y *G.Node) *G.Node {
+func (b *builder) residual(x *G.Node, alpha float32, y *G.Node) *G.Node {
 	return b.Residual(x, alpha, y, b.keys, b.drop())
 }
 

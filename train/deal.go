@@ -1,0 +1,79 @@
+package train
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"konkanitrain/data"
+	"konkanitrain/model"
+)
+
+// microBatch is what one run of a program computes: rows of a window, padded to a bucket's shape.
+type microBatch struct {
+	rows   []int // positions in the window
+	shape  model.Shape
+	worker int
+}
+
+// enoughFrames is the number of encoder frames in a micro-batch from which products are large enough to run
+// at full speed on one core: more utterances in one pass would only take more memory.
+const enoughFrames = 256
+
+// deal splits a window's utterances into micro-batches of at most batchSize rows and deals them to workers:
+// longest first, each to the worker with the least to do. It depends on lengths and settings alone, so a
+// window is always dealt alike. Batch invariance makes every dealing give the same update, to rounding.
+func deal(examples []*data.Example, c model.Config, batchSize, workers int) []microBatch {
+	order := make([]int, 0, len(examples))
+	for i, e := range examples {
+		if e.Err == nil && e.Frames > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(examples[b].Frames, examples[a].Frames) })
+	var batches []microBatch
+	for rest := order; len(rest) > 0; {
+		longest := examples[rest[0]].Frames
+		encoded := model.Shape{Frames: longest}.Encoded(c)
+		n := min(batchSize, max(1, enoughFrames/encoded), (len(order)+workers-1)/workers, len(rest))
+		n = 1 << (bits.Len(uint(n)) - 1) // powers of two: few shapes, few programs
+		tokens := 1
+		for _, i := range rest[:n] {
+			tokens = max(tokens, len(examples[i].Tokens))
+		}
+		batches = append(batches, microBatch{rows: rest[:n], shape: bucket(n, longest, tokens, c)})
+		rest = rest[n:]
+	}
+	load := make([]float64, workers)
+	slices.SortStableFunc(batches, func(a, b microBatch) int { return cmp.Compare(cost(b.shape, c), cost(a.shape, c)) })
+	for i := range batches {
+		w := 0
+		for k := range load {
+			if load[k] < load[w] {
+				w = k
+			}
+		}
+		batches[i].worker = w
+		load[w] += cost(batches[i].shape, c)
+	}
+	return batches
+}
+
+// bucket is the shape that a batch is padded to. Lengths go up in steps of an eighth to a quarter of their
+// size, so that a run meets few shapes and pads little.
+func bucket(rows, frames, tokens int, c model.Config) model.Shape {
+	encoded := model.Shape{Frames: frames}.Encoded(c)
+	return model.Shape{Batch: rows, Frames: roundUp(encoded, 3) * c.Subsampling, Tokens: roundUp(tokens, 1)}
+}
+
+// roundUp is the next number with no more than digits+1 leading binary digits, 4 or more.
+func roundUp(n, digits int) int {
+	step := 1 << max(bits.Len(uint(max(n, 4)-1))-1-digits, 0)
+	return max(4, (n+step-1)/step*step)
+}
+
+// cost is the relative time of a micro-batch: a linear part, and attention's quadratic one.
+func cost(s model.Shape, c model.Config) float64 {
+	n := float64(s.Encoded(c))
+	return float64(s.Batch) * n * (float64(24*c.DModel) + 6*n)
+}

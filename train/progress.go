@@ -1,0 +1,68 @@
+package train
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// reporter shows a run to a person: a progress bar on a terminal, plain lines elsewhere.
+type reporter struct {
+	out io.Writer
+	bar *progressbar.ProgressBar // nil: plain lines
+}
+
+// newReporter shows updates up to total; done of them were made before.
+func newReporter(out io.Writer, total, done int) *reporter {
+	r := &reporter{out: out}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		r.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(out), progressbar.OptionShowCount(),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionSetWidth(24), progressbar.OptionClearOnFinish())
+		_ = r.bar.Set(done)
+	}
+	return r
+}
+
+// say prints a line, above the bar if there is one.
+func (r *reporter) say(format string, args ...any) {
+	line := strings.TrimRight(fmt.Sprintf(format, args...), "\n")
+	if r.bar != nil {
+		_ = r.bar.Clear()
+	}
+	fmt.Fprintln(r.out, line)
+	if r.bar != nil {
+		_ = r.bar.RenderBlank()
+	}
+}
+
+// update moves the bar, and at the logging interval shows the figures.
+func (r *reporter) update(n int, m *updateMetrics) {
+	if r.bar != nil {
+		_ = r.bar.Set(n)
+		if m != nil {
+			r.bar.Describe(fmt.Sprintf("epoch %d  loss %.3f  lr %.1e  %.0f x real time", m.Epoch, m.Loss, m.LearningRate, m.Audio/max(m.Seconds, 1e-9)))
+		}
+		return
+	}
+	if m == nil {
+		return
+	}
+	parts := ""
+	if m.CE > 0 {
+		parts = fmt.Sprintf(" (ctc %.4f ce %.4f)", m.CTC, m.CE)
+	}
+	r.say("update %d  epoch %d  loss %.4f%s  lr %.2e  norm %.2f  %.1f utt/s  %.0f x real time  wait %.1f %%",
+		m.Update, m.Epoch, m.Loss, parts, m.LearningRate, m.GradNorm,
+		float64(m.Utterances)/max(m.Seconds, 1e-9), m.Audio/max(m.Seconds, 1e-9), 100*m.WaitShare)
+}
+
+// close ends the bar.
+func (r *reporter) close() {
+	if r.bar != nil {
+		_ = r.bar.Finish()
+	}
+}

@@ -1,0 +1,105 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"konkanitrain/checkpoint"
+	"konkanitrain/data/feature"
+	"konkanitrain/data/text"
+)
+
+// state is the content of trainer.json: all that a resumed run needs beside the weights and moments.
+type state struct {
+	Format     int              `json:"format"`
+	Config     map[string]any   `json:"config"` // by key, as in a YAML file
+	Vocabulary *text.Vocabulary `json:"vocabulary"`
+	Stats      *feature.Stats   `json:"feature_stats,omitempty"` // of global normalisation
+	Parameters int              `json:"parameters"`
+	Progress   progress         `json:"progress"`
+	LossScale  LossScale        `json:"loss_scale"`
+	Score      *Evaluation      `json:"score,omitempty"` // the last validation
+	Best       *Evaluation      `json:"best,omitempty"`
+	BestStep   int              `json:"best_step,omitempty"`
+	Stale      int              `json:"stale"` // validations since the best one
+}
+
+// stateFormat is the version of state. It changes when an older program would misread it.
+const stateFormat = 1
+
+// progress is a run's place: what has been done and where in the data it stands.
+type progress struct {
+	Updates    int     `json:"updates"`     // optimizer steps
+	Epoch      int     `json:"epoch"`       // from 0: the one being trained on
+	Window     int     `json:"window"`      // windows of it that are done
+	WindowSize int     `json:"window_size"` // utterances in a window
+	Utterances int64   `json:"utterances"`  // in all
+	Skipped    int     `json:"skipped"`     // windows without an update
+	InARow     int     `json:"in_a_row"`    // of them, the last ones without a good update between
+	Infeasible int64   `json:"infeasible"`
+	Failed     int64   `json:"failed"` // files that could not be read
+	Workers    int     `json:"workers"`
+	Seconds    float64 `json:"seconds"` // of training, over all sessions
+}
+
+// settings is a configuration by key, in the types of JSON.
+func (c Config) settings() (map[string]any, error) {
+	b, err := yaml.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("writing the configuration: %w", err)
+	}
+	m := map[string]any{}
+	return m, yaml.Unmarshal(b, &m)
+}
+
+// fromSettings is the way back. Keys that this version doesn't know are an error.
+func fromSettings(m map[string]any) (Config, error) {
+	c := Default()
+	b, err := yaml.Marshal(m)
+	if err != nil {
+		return c, fmt.Errorf("reading the saved configuration: %w", err)
+	}
+	if err := yaml.Unmarshal(b, &c); err != nil {
+		return c, fmt.Errorf("reading the saved configuration: %w", err)
+	}
+	return c, nil
+}
+
+// identity are the keys that make two runs the same network on the same features and texts: a checkpoint is
+// only good for a run that agrees on all of them.
+var identity = []string{
+	"d_model", "encoder_layers", "decoder_layers", "heads", "conv_kernel", "subsampling", "subsample_channels",
+	"sample_rate", "num_mels", "normalize", "keep_joiners", "fold_digits",
+}
+
+// sameRun refuses a checkpoint of another architecture, feature setting or text policy, naming each key with
+// both values; what else differs comes back as a list.
+func sameRun(saved map[string]any, now Config) (changed []string, err error) {
+	current, err := now.settings()
+	if err != nil {
+		return nil, err
+	}
+	a, b := map[string]any{}, map[string]any{}
+	for _, k := range identity {
+		a[k], b[k] = saved[k], current[k]
+		delete(saved, k)
+		delete(current, k)
+	}
+	if err := checkpoint.Compare(a, b); err != nil {
+		return nil, fmt.Errorf("the checkpoint belongs to another network or other data settings (saved / now): %w; "+
+			"give the saved values, or start anew in another checkpoint_dir", err)
+	}
+	for _, k := range []string{"resume", "init_from", "log_dir", "checkpoint_dir", "log_every", "num_workers", "profile_steps", "max_updates", "keep_last"} {
+		delete(saved, k)
+		delete(current, k)
+	}
+	var diff *checkpoint.SettingsError
+	if err := checkpoint.Compare(saved, current); errors.As(err, &diff) {
+		for _, d := range diff.Differences {
+			changed = append(changed, fmt.Sprintf("%s: %s / %s", d.Key, d.Saved, d.Current))
+		}
+	}
+	return changed, nil
+}

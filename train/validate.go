@@ -1,0 +1,61 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Validate lists every setting that makes no run, in one error. It looks at no file and at no data.
+func (c Config) Validate() error {
+	var problems []error
+	bad := func(ok bool, format string, args ...any) {
+		if !ok {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
+	}
+	d, o, r := c.Data, c.Optimise, c.Run
+	if err := c.Network(max(c.Model.VocabSize, 3)).Validate(); err != nil {
+		problems = append(problems, err)
+	}
+	bad(c.Model.VocabSize == 0 || c.Model.VocabSize > 3, "vocab_size is %d, want 4 or more (three are blank, sos/eos and unk), or 0", c.Model.VocabSize)
+	bad(o.BatchSize >= 1, "batch_size is %d, want 1 or more", o.BatchSize)
+	bad(o.GradAccum >= 1, "grad_accum is %d, want 1 or more", o.GradAccum)
+	bad(o.NumEpochs >= 1, "num_epochs is %d, want 1 or more", o.NumEpochs)
+	bad(o.MaxUpdates >= 0, "max_updates is %d, want 0 (no limit) or more", o.MaxUpdates)
+	bad(o.LearningRate > 0 && o.LearningRate <= 1, "learning_rate is %g, want more than 0 and at most 1", o.LearningRate)
+	bad(o.WarmupUpdates >= 1, "warmup_updates is %d, want 1 or more", o.WarmupUpdates)
+	bad(o.WeightDecay >= 0 && o.WeightDecay < 1, "weight_decay is %g, want 0 or more and below 1", o.WeightDecay)
+	bad(o.GradClip > 0, "grad_clip is %g, want more than 0", o.GradClip)
+
+	bad(d.BadLineLimit >= 0 && d.BadLineLimit <= 1, "bad_line_limit is %g, want a share from 0 to 1", d.BadLineLimit)
+	bad(d.UnknownLimit >= 0 && d.UnknownLimit <= 1, "unknown_limit is %g, want a share from 0 to 1", d.UnknownLimit)
+	bad(d.MinDuration >= 0, "min_duration is %g s, want 0 or more", d.MinDuration)
+	bad(d.MaxDuration >= 0, "max_duration is %g s, want 0 (no limit) or more", d.MaxDuration)
+	bad(d.MaxDuration == 0 || d.MaxDuration > d.MinDuration, "max_duration %g s is not above min_duration %g s", d.MaxDuration, d.MinDuration)
+	bad(d.MaxTextLength >= 0, "max_text_length is %d, want 0 (no limit) or more", d.MaxTextLength)
+	bad(d.MinCharCount >= 1, "min_char_count is %d, want 1 or more", d.MinCharCount)
+	bad(d.NumWorkers >= 1, "num_workers is %d, want 1 or more", d.NumWorkers)
+	if err := c.Features(nil).Validate(); err != nil && !strings.EqualFold(d.Normalize, "global") {
+		problems = append(problems, err)
+	}
+	if err := c.Augment().Validate(); err != nil {
+		problems = append(problems, err)
+	}
+	bad(!d.SpeedPerturb || len(d.Speeds) > 0, "speed_perturb is on, but speeds is empty")
+
+	bad(r.CheckpointDir != "", "checkpoint_dir is empty")
+	bad(r.Resume == "" || r.InitFrom == "", "resume and init_from are both set: a resumed run has its weights already")
+	bad(r.Device == "auto" || r.Device == "cpu" || r.Device == "cuda", "device is %q, want auto, cpu or cuda", r.Device)
+	bad(r.CPUWorkers >= 0 && r.CPUWorkers <= 1024, "cpu_workers is %d, want 0 (one for each core) to 1024", r.CPUWorkers)
+	bad(r.SaveEvery >= 0, "save_every is %d, want 0 (each epoch) or more", r.SaveEvery)
+	bad(r.KeepLast >= 1, "keep_last is %d, want 1 or more", r.KeepLast)
+	bad(r.EvalEvery >= 0, "eval_every is %d, want 0 (each epoch) or more", r.EvalEvery)
+	bad(r.EarlyStop >= 0, "early_stop is %d, want 0 (never) or more", r.EarlyStop)
+	bad(r.EarlyStop == 0 || d.ValManifest != "", "early_stop is %d, but there is no val_manifest to judge by", r.EarlyStop)
+	bad(r.LogEvery >= 1, "log_every is %d, want 1 or more", r.LogEvery)
+	bad(r.BlankAlarm >= 0, "blank_alarm is %d, want 0 or more updates", r.BlankAlarm)
+	bad(r.CacheClearEvery >= 0, "cache_clear_every is %d, want 0 (never) or more", r.CacheClearEvery)
+	bad(r.ProfileSteps >= 0, "profile_steps is %d, want 0 (off) or more", r.ProfileSteps)
+	return errors.Join(problems...)
+}
