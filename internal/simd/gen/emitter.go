@@ -6,6 +6,7 @@ import (
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/gotypes"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -94,10 +95,13 @@ func (e *emitter) length(name string) reg.GPVirtual {
 }
 
 // address returns the place of a parameter in memory.
-func (e *emitter) address(name string) Mem {
-	b, err := e.Param(name).Resolve()
+func (e *emitter) address(name string) Mem { return place(e.Param(name)) }
+
+// place returns where a parameter or result lies.
+func place(c gotypes.Component) Mem {
+	b, err := c.Resolve()
 	if err != nil {
-		panic(fmt.Sprintf("parameter %s: %v", name, err))
+		panic(fmt.Sprintf("parameter or result: %v", err))
 	}
 	return b.Addr
 }

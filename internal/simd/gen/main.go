@@ -29,6 +29,9 @@ var families = []struct {
 	{"gemm", gemm},
 	{"pack", pack},
 	{"peak", peak},
+	{"elementwise", elementwise},
+	{"reduce", reduce},
+	{"rows", rows},
 }
 
 func main() {

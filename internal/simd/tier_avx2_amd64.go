@@ -1,0 +1,38 @@
+package simd
+
+func avx2Tier() *kernels {
+	return &kernels{
+		name: "avx2",
+		gemm: avx2Tiles.gemm,
+		exp:  expAVX2, sigmoid: sigmoidAVX2, swish: swishAVX2, relu: reluAVX2,
+		swishGrad: swishGradAVX2, reluGrad: reluGradAVX2,
+		glu: gluAVX2, gluGrad: gluGradAVX2,
+		add: addAVX2, mul: mulAVX2, mulAdd: mulAddAVX2,
+		addScaled: addScaledAVX2, scale: scaleAVX2, axpy: axpyAVX2,
+		sum: sumAVX2, max: maxAVX2, dot: dotAVX2, sumSquares: sumSquaresAVX2,
+		softmax: avx2Rows.softmax, logSoftmax: avx2Rows.logSoftmax, softmaxGrad: avx2Rows.softmaxGrad,
+		layerNorm: avx2Rows.layerNorm, layerNormGrad: avx2Rows.layerNormGrad,
+		addBias: addBiasAVX2, setRows: setRowsAVX2, columnSum: columnSumAVX2,
+		dropout: dropoutPlain, addDropout: addDropoutPlain,
+		swishDropout: swishDropoutPlain, swishDropoutGrad: swishDropoutGradPlain,
+		convolve: convolvePlain,
+		toHalf:   toHalfPlain, fromHalf: fromHalfPlain,
+		adamW: adamWPlain,
+	}
+}
+
+var avx2Rows = rowSteps{
+	max: maxAVX2, expSum: expSumAVX2, sumExp: sumExpAVX2, scale: scaleAVX2, shift: shiftAVX2,
+	dot: dotShortAVX2, mulShifted: mulShiftedAVX2,
+	sum: sumShortAVX2, deviation: deviationAVX2, normalise: normaliseAVX2,
+	normGradSums: normGradSumsAVX2, normGradInput: normGradInputAVX2,
+}
+
+var avx2Tiles = tileSet{
+	lanes: 8,
+	kernels: [][2]tileKernel{
+		{gemm1x1AVX2, gemm1x2AVX2}, {gemm2x1AVX2, gemm2x2AVX2}, {gemm3x1AVX2, gemm3x2AVX2},
+		{gemm4x1AVX2, gemm4x2AVX2}, {gemm5x1AVX2, gemm5x2AVX2}, {gemm6x1AVX2, gemm6x2AVX2},
+	},
+	copy: copyPanelAVX2,
+}
