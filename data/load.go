@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"konkanitrain/data/audio"
@@ -34,7 +31,7 @@ func Load(path string, o Options) (*Set, error) {
 	}
 	s := &Set{Path: path, Policy: o.Text, SampleRate: o.SampleRate,
 		Report: &Report{Path: path, Lines: len(l.entries), Warnings: l.notes}}
-	ids, err := s.identities(l.entries)
+	ids, again, err := s.identities(l.entries)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +51,9 @@ func Load(path string, o Options) (*Set, error) {
 			Path: e.audio, Offset: e.offset, Duration: e.duration}
 		if s.use(u, e, sounds[e.audio], o) {
 			s.Utterances = append(s.Utterances, u)
+			if again[i] != "" {
+				s.Report.note(e, RepeatedSource, u.ID, again[i], false)
+			}
 		}
 	}
 	s.Report.count(s.Utterances)
@@ -84,17 +84,19 @@ func brokenLines(entries []entry) error {
 	return fmt.Errorf("manifest %s%s\n%d of %d lines can't be read; correct them, or set skip_bad_lines to leave them out", strings.Join(some, "\n"), more, n, len(entries))
 }
 
-// identities gives each entry its identity and refuses ids that stand twice.
-func (s *Set) identities(entries []entry) ([]string, error) {
-	ids := make([]string, len(entries))
+// identities gives each entry its identity and refuses ids that stand twice. again says so of paths that were
+// listed before; it is "" for all others.
+func (s *Set) identities(entries []entry) (ids []string, again map[int]string, err error) {
+	ids, again = make([]string, len(entries)), map[int]string{}
 	lines := make(map[string]int, len(entries)) // of each identity
+	times := map[string]int{}                   // that a path was listed again
 	for i := range entries {
 		e := &entries[i]
 		if ids[i] = e.id; e.id == "" {
 			continue
 		}
 		if before, twice := lines[e.id]; twice {
-			return nil, fmt.Errorf("manifest %s: the id %s stands on lines %d and %d; it keys the random draws and must be unique, rename one", e.file, e.id, before, e.line)
+			return nil, nil, fmt.Errorf("manifest %s: the id %s stands on lines %d and %d; it keys the random draws and must be unique, rename one", e.file, e.id, before, e.line)
 		}
 		lines[e.id] = e.line
 	}
@@ -107,23 +109,24 @@ func (s *Set) identities(entries []entry) ([]string, error) {
 		if e.offset > 0 {
 			id = fmt.Sprintf("%s@%v", e.audio, e.offset)
 		}
-		first, again := lines[id]
-		for n, base := 2, id; again; n++ {
-			id = fmt.Sprintf("%s#%d", base, n)
-			if _, again = lines[id]; !again {
-				s.Report.note(e, RepeatedSource, id, fmt.Sprintf("%s, as on line %d; called %s", base, first, id), false)
-			}
+		base := id
+		first, taken := lines[id]
+		for taken {
+			times[base]++
+			id = fmt.Sprintf("%s#%d", base, times[base]+1)
+			_, taken = lines[id]
+			again[i] = fmt.Sprintf("%s, as on line %d; called %s", base, first, id)
 		}
 		ids[i], lines[id] = id, e.line
 	}
 	keys := make(map[uint64]string, len(ids))
 	for _, id := range ids {
 		if other, taken := keys[philox.ID(id)]; taken && other != id {
-			return nil, fmt.Errorf("manifest %s: the ids %s and %s have the same 64-bit key, so their random draws would be the same; rename one", s.Path, other, id)
+			return nil, nil, fmt.Errorf("manifest %s: the ids %s and %s have the same 64-bit key, so their random draws would be the same; rename one", s.Path, other, id)
 		}
 		keys[philox.ID(id)] = id
 	}
-	return ids, nil
+	return ids, again, nil
 }
 
 // checkText normalises the text of an entry and marks what can't be used, before any file is looked for.
@@ -146,73 +149,6 @@ func (e *entry) name() string {
 		return e.id
 	}
 	return e.audio
-}
-
-// sound is what is known of one audio file.
-type sound struct {
-	path  string
-	found bool
-	info  audio.Info
-	err   error
-}
-
-// probe reads the headers of all files that entries still need, each once, by the path as written.
-func probe(l listing, manifest string, o Options) map[string]*sound {
-	base := manifest
-	if !l.folder {
-		base = filepath.Dir(manifest)
-	}
-	r := resolver{base, o.PathMap, l.clips}
-	sounds := map[string]*sound{}
-	var paths []string
-	for i := range l.entries {
-		if e := &l.entries[i]; e.kind == "" && sounds[e.audio] == nil {
-			sounds[e.audio] = new(sound)
-			paths = append(paths, e.audio)
-		}
-	}
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(o.Workers, len(paths)) {
-		wait.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(paths); i = next.Add(1) - 1 {
-				f := sounds[paths[i]] // the map isn't written any more
-				if f.path, f.found = r.find(paths[i]); f.found {
-					f.info, f.err = audio.Probe(f.path)
-				}
-			}
-		})
-	}
-	wait.Wait()
-	return sounds
-}
-
-// foundAny is one error if not a single file is where the manifest says.
-func foundAny(sounds map[string]*sound, entries []entry, manifest string) error {
-	var first *entry
-	n := 0
-	for i := range entries {
-		e := &entries[i]
-		if e.kind != "" {
-			continue
-		}
-		if sounds[e.audio].found {
-			return nil
-		}
-		if n++; first == nil {
-			first = e
-		}
-	}
-	if first == nil {
-		return nil
-	}
-	folder := slashes(first.audio)
-	folder = folder[:max(strings.LastIndexByte(folder, '/'), 0)]
-	if folder == "" {
-		folder = "FOLDER"
-	}
-	return fmt.Errorf("manifest %s: 0 of %d audio files found. The first, on line %d, is %s, looked for as %s. If the files lie elsewhere on this computer, map the paths: path_map: %s=NEW_FOLDER",
-		manifest, n, first.line, first.audio, sounds[first.audio].path, folder)
 }
 
 // use fills in what the audio file says and decides whether the utterance is used; if not, or if something is
@@ -248,6 +184,11 @@ func (s *Set) use(u *Utterance, e *entry, f *sound, o Options) bool {
 		}
 		if u.Frames < 1 {
 			return skip(TooShort, "%s: %d samples at %d Hz, 0 feature frames", u.ID, u.Samples, u.Rate)
+		}
+	}
+	if o.TextOnly {
+		if u.Duration = max(u.Duration, 0); u.Duration == 0 {
+			return true // not stated, so no limit applies
 		}
 	}
 	const rounding = 1e-6 // seconds; 1.2 s of 44.1 kHz is no whole number of samples

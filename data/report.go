@@ -73,7 +73,7 @@ func (r *Report) Count(kind Kind) int {
 }
 
 // named is how many lines of one kind a summary names.
-const named = 5
+const named = 8
 
 // String is a summary of a few lines: each kind of note with its count and the first lines it is about.
 func (r *Report) String() string {
@@ -101,7 +101,7 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// summary is one line about the notes of a kind, or "" if there are none.
+// summary is what the notes of a kind say, or "" if there are none.
 func (r *Report) summary(kind Kind, skipped bool) string {
 	var some []string
 	count := 0
@@ -111,7 +111,7 @@ func (r *Report) summary(kind Kind, skipped bool) string {
 			continue
 		}
 		if count++; count <= named {
-			some = append(some, n.where(r.Path)+" ("+n.Reason+")")
+			some = append(some, n.where(r.Path)+": "+n.Reason)
 		}
 	}
 	if count == 0 {
@@ -121,17 +121,20 @@ func (r *Report) summary(kind Kind, skipped bool) string {
 	if skipped {
 		word = "skipped"
 	}
-	s := fmt.Sprintf("%d %s, %s: %s", count, word, kind, strings.Join(some, "; "))
-	if count > named {
-		s += fmt.Sprintf("; and %d more", count-named)
+	s := fmt.Sprintf("%d %s, %s:", count, word, kind)
+	if count == 1 {
+		return s + " " + some[0]
 	}
-	return s
+	if count > named {
+		some = append(some, fmt.Sprintf("and %d more", count-named))
+	}
+	return s + "\n    " + strings.Join(some, "\n    ")
 }
 
-// where is "line 3", or "text line 3" for a file of a folder.
+// where is "line 3", or "u1 in text, line 3" for a file of a folder.
 func (n *Note) where(manifest string) string {
 	if n.File != manifest {
-		return fmt.Sprintf("%s line %d, %s", filepath.Base(n.File), n.Line, n.ID)
+		return fmt.Sprintf("%s in %s, line %d", n.ID, filepath.Base(n.File), n.Line)
 	}
 	return fmt.Sprintf("line %d", n.Line)
 }

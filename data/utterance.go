@@ -100,8 +100,8 @@ func (s *Set) Tokenise(v *text.Vocabulary, o TokenOptions) error {
 			kept = append(kept, u)
 			continue
 		}
-		reason := fmt.Sprintf("%s: %d characters need %d frames, subsampling by %d leaves %d of %d", u.ID,
-			len(u.Tokens), frames.CTCNeed(u.Tokens), o.Factor, frames.Subsampled(u.Frames, o.Factor), u.Frames)
+		reason := fmt.Sprintf("%s: needs %d after subsampling by %d, has %d", u.ID,
+			frames.CTCNeed(u.Tokens), o.Factor, frames.Subsampled(u.Frames, o.Factor))
 		r.Notes = append(r.Notes, Note{CTCTooShort, u.File, u.Line, u.ID, reason, o.DropInfeasible})
 		if !o.DropInfeasible {
 			kept = append(kept, u)

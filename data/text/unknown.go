@@ -10,8 +10,8 @@ import (
 // Unknown counts characters outside a vocabulary. The zero value is ready for use. Letters are all characters
 // but the space; combining marks are among them.
 type Unknown struct {
-	Letters int // letters seen
-	Outside int // letters not in the vocabulary
+	Letters int `json:"letters"` // letters seen
+	Outside int `json:"outside"` // letters not in the vocabulary
 	counts  map[rune]int
 }
 

@@ -1,0 +1,82 @@
+package data
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"konkanitrain/data/audio"
+)
+
+// sound is what is known of one audio file.
+type sound struct {
+	path  string
+	found bool
+	info  audio.Info
+	err   error
+}
+
+// probe reads the headers of all files that entries still need, each once, by the path as written.
+func probe(l listing, manifest string, o Options) map[string]*sound {
+	base := manifest
+	if !l.folder {
+		base = filepath.Dir(manifest)
+	}
+	r := resolver{base, o.PathMap, l.clips}
+	sounds := map[string]*sound{}
+	var paths []string
+	for i := range l.entries {
+		if e := &l.entries[i]; e.kind == "" && sounds[e.audio] == nil {
+			sounds[e.audio] = new(sound)
+			paths = append(paths, e.audio)
+		}
+	}
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(o.Workers, len(paths)) {
+		wait.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(paths); i = next.Add(1) - 1 {
+				f := sounds[paths[i]] // the map isn't written any more
+				if f.path, f.found = r.find(paths[i]); f.found {
+					f.info, f.err = audio.Probe(f.path)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return sounds
+}
+
+// foundAny is one error if not a single file is where the manifest says.
+func foundAny(sounds map[string]*sound, entries []entry, manifest string) error {
+	var first *entry
+	n := 0
+	for i := range entries {
+		e := &entries[i]
+		if e.kind != "" {
+			continue
+		}
+		if sounds[e.audio].found {
+			return nil
+		}
+		if n++; first == nil {
+			first = e
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	folder := slashes(first.audio)
+	folder = folder[:max(strings.LastIndexByte(folder, '/'), 0)]
+	if folder == "" {
+		folder = "FOLDER"
+	}
+	looked := sounds[first.audio].path
+	if looked == first.audio {
+		looked = "written"
+	}
+	return fmt.Errorf("manifest %s: 0 of %d audio files found. The first, on line %d, is %s, looked for as %s. If the files lie elsewhere on this computer, map the paths: path_map: %s=NEW_FOLDER",
+		manifest, n, first.line, first.audio, looked, folder)
+}
