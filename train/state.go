@@ -23,7 +23,8 @@ type state struct {
 	Score      *Evaluation      `json:"score,omitempty"` // the last validation
 	Best       *Evaluation      `json:"best,omitempty"`
 	BestStep   int              `json:"best_step,omitempty"`
-	Stale      int              `json:"stale"` // validations since the best one
+	Judged     int              `json:"judged"` // update of the last validation; 0: none
+	Stale      int              `json:"stale"`  // validations since the best one
 }
 
 // stateFormat is the version of state. It changes when an older program would misread it.

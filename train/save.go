@@ -1,0 +1,84 @@
+package train
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"konkanitrain/checkpoint"
+)
+
+// save writes a checkpoint of the present state, unless it is on disk already, and removes old ones.
+func (t *trainer) save() error {
+	if t.saved == t.optimizer.Updates {
+		return nil
+	}
+	if err := t.finite(); err != nil {
+		return err
+	}
+	p := &t.state.Progress
+	p.Updates, p.WindowSize, p.Workers = t.optimizer.Updates, t.cfg.Window(), len(t.crew.Workers)
+	p.Seconds = t.earlier + time.Since(t.started).Seconds()
+	m, v := t.optimizer.moments[0].Floats(), t.optimizer.moments[1].Floats()
+	moments := append(t.tensors("m.", m), t.tensors("v.", v)...)
+	path, err := checkpoint.Save(t.cfg.Run.CheckpointDir, t.optimizer.Updates, t.tensors("", t.weights.Floats()), moments, &t.state)
+	if err != nil {
+		return err
+	}
+	t.last, t.saved = path, t.optimizer.Updates
+	if t.state.BestStep == t.optimizer.Updates && t.state.Best != nil {
+		t.best = path
+	}
+	if _, err := checkpoint.Prune(t.cfg.Run.CheckpointDir, t.cfg.Run.KeepLast, filepath.Base(t.best)); err != nil {
+		return err
+	}
+	t.report.say("saved %s", path)
+	return t.metrics.write("save", map[string]any{"update": t.optimizer.Updates, "path": path})
+}
+
+// finish validates and saves what the last update made, and scores the test set with the best weights.
+func (t *trainer) finish(ctx context.Context) error {
+	defer t.report.close()
+	if t.cfg.Run.ProfileSteps > 0 {
+		return nil
+	}
+	if t.val != nil && t.state.Judged != t.optimizer.Updates {
+		if err := t.validate(ctx); err != nil {
+			return err
+		}
+	}
+	if err := t.save(); err != nil {
+		return err
+	}
+	if t.best != "" {
+		t.report.say("best checkpoint: %s", t.best)
+	}
+	if t.test == nil {
+		return nil
+	}
+	if t.best != "" && t.best != t.last {
+		c, err := checkpoint.Open(t.best)
+		if err != nil {
+			return err
+		}
+		if err := c.LoadModel(t.tensors("", t.weights.Floats())); err != nil {
+			return err
+		}
+	}
+	e, err := t.evaluate(ctx, t.test, t.cfg.Optimise.BatchSize, nil)
+	if err != nil {
+		return err
+	}
+	t.tested = e
+	t.report.say("test set %s: %v", t.cfg.Data.TestManifest, e)
+	return t.metrics.write("test", e)
+}
+
+func (t *trainer) close() {
+	t.report.close()
+	if t.metrics != nil {
+		_ = t.metrics.close() // each line was written when it was due
+	}
+	t.optimizer.Close()
+	t.core.close()
+}

@@ -1,0 +1,334 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"konkanitrain/checkpoint"
+	"konkanitrain/data"
+	"konkanitrain/data/feature"
+	"konkanitrain/data/text"
+	"konkanitrain/device"
+	"konkanitrain/engine"
+	"konkanitrain/model"
+)
+
+// setUp brings a run to the point where its first update can be made. What can be refused is refused before
+// anything large is allocated.
+func setUp(ctx context.Context, cfg Config, out io.Writer) (*trainer, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.Data.TrainManifest == "" {
+		return nil, errors.New("train_manifest is not set: there is nothing to train on")
+	}
+	chosen, why, err := ChooseDevice(cfg.Run.Device)
+	if err != nil {
+		return nil, err
+	}
+	t := &trainer{cfg: cfg, saved: -1, started: time.Now(), report: newReporter(out, 0, 0)}
+	t.report.bar = nil // lines only, until the number of updates is known
+	t.report.say("device: %s (%s)", chosen, why)
+	from, err := t.findCheckpoint()
+	if err != nil {
+		return nil, err
+	}
+	if err := t.loadData(ctx, from); err != nil {
+		return nil, err
+	}
+	if err := t.allocate(); err != nil {
+		return nil, err
+	}
+	if err := t.restore(from); err != nil {
+		t.close()
+		return nil, err
+	}
+	if err := t.plan(); err != nil {
+		t.close()
+		return nil, err
+	}
+	t.report = newReporter(out, t.total(), t.optimizer.Updates)
+	return t, nil
+}
+
+// ChooseDevice says what a device setting means here, and why. This build computes on the CPU; cuda is refused,
+// never replaced in silence.
+func ChooseDevice(name string) (chosen, why string, err error) {
+	switch name {
+	case "cpu":
+		return "cpu", "as asked for", nil
+	case "auto":
+		return "cpu", "auto: this build has no CUDA support", nil
+	case "cuda":
+		return "", "", errors.New("device cuda: this build of konkanitrain has no CUDA support; use --device cpu, or --device auto to take what there is")
+	}
+	return "", "", fmt.Errorf("device is %q, want auto, cpu or cuda", name)
+}
+
+// findCheckpoint opens what the run goes on from, or returns nil, and refuses one that doesn't fit the settings.
+func (t *trainer) findCheckpoint() (*checkpoint.Checkpoint, error) {
+	r := t.cfg.Run
+	removed, err := checkpoint.Clean(r.CheckpointDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range removed {
+		t.report.say("removed %s, left by a save that was killed", path)
+	}
+	var from *checkpoint.Checkpoint
+	switch r.Resume {
+	case "":
+		entries, err := checkpoint.List(r.CheckpointDir)
+		if err != nil {
+			return nil, err
+		}
+		if len(entries) > 0 {
+			return nil, fmt.Errorf("checkpoint_dir %s holds a run already, up to %s: go on with --resume auto, or choose another checkpoint_dir for a new run",
+				r.CheckpointDir, filepath.Base(entries[len(entries)-1].Path))
+		}
+		return nil, nil
+	case "auto":
+		var damaged []checkpoint.Damaged
+		if from, damaged, err = checkpoint.Latest(r.CheckpointDir); err != nil {
+			return nil, err
+		}
+		for _, d := range damaged {
+			t.report.say("WARNING: passed over the checkpoint %v", d)
+		}
+		if from == nil && len(damaged) > 0 {
+			return nil, fmt.Errorf("none of the checkpoints in %s is whole: nothing to go on from; to start anew choose another checkpoint_dir", r.CheckpointDir)
+		}
+		if from == nil {
+			t.report.say("resume auto: no checkpoint in %s yet: a new run", r.CheckpointDir)
+			return nil, nil
+		}
+	default:
+		if from, err = checkpoint.Open(r.Resume); err != nil {
+			return nil, err
+		}
+	}
+	if err := from.State(&t.state); err != nil {
+		return nil, err
+	}
+	if t.state.Format != stateFormat {
+		return nil, fmt.Errorf("%s has format %d, this version of konkanitrain reads %d", from.Path, t.state.Format, stateFormat)
+	}
+	changed, err := sameRun(t.state.Config, t.cfg)
+	if err != nil {
+		return nil, fmt.Errorf("resume from %s: %w", from.Path, err)
+	}
+	for _, c := range changed {
+		t.report.say("NOTE: a setting differs from the checkpoint's (saved / now): %s", c)
+	}
+	return from, nil
+}
+
+// loadData reads manifests, vocabulary and statistics, and makes the loaders.
+func (t *trainer) loadData(ctx context.Context, from *checkpoint.Checkpoint) error {
+	cfg := t.cfg
+	var err error
+	t.policy = cfg.Policy()
+	if t.train, err = t.manifest(cfg.Data.TrainManifest, true); err != nil {
+		return err
+	}
+	if t.vocab, err = t.vocabulary(from); err != nil {
+		return err
+	}
+	if t.state.Stats, err = t.statistics(ctx, from); err != nil {
+		return err
+	}
+	t.net = cfg.Network(t.vocab.Size())
+	if err := t.tokenise(t.train, t.net.DecoderLayers == 0); err != nil {
+		return err
+	}
+	augment := cfg.Augment()
+	t.loader, err = data.NewLoader(t.train, data.LoaderOptions{
+		Seed: cfg.Run.Seed, Window: cfg.Window(), Augment: &augment, Feature: cfg.Features(t.state.Stats),
+		Workers: cfg.Data.NumWorkers, CacheWaves: cacheWaves,
+	})
+	if err != nil {
+		return err
+	}
+	if t.val, err = t.evaluator(cfg.Data.ValManifest); err != nil {
+		return err
+	}
+	t.test, err = t.evaluator(cfg.Data.TestManifest)
+	return err
+}
+
+// cacheWaves is how much decoded sound of a training set stays in memory, in bytes: 18 minutes at 16 kHz.
+const cacheWaves = 64 << 20
+
+// manifest loads a set and prints its report. Limits on length are for training only.
+func (t *trainer) manifest(path string, training bool) (*data.Set, error) {
+	set, err := loadManifest(path, t.cfg, training)
+	if err != nil {
+		return nil, err
+	}
+	t.report.say("%v", set.Report)
+	if len(set.Utterances) == 0 {
+		return nil, fmt.Errorf("%s: no usable utterance is left", path)
+	}
+	return set, nil
+}
+
+func loadManifest(path string, cfg Config, training bool) (*data.Set, error) {
+	o := data.Options{
+		SampleRate: cfg.Data.SampleRate, Text: cfg.Policy(), SkipBadLines: cfg.Data.SkipBadLines, BadLimit: cfg.Data.BadLineLimit,
+	}
+	if training {
+		o.MinDuration, o.MaxDuration, o.MaxTextLength = cfg.Data.MinDuration, cfg.Data.MaxDuration, cfg.Data.MaxTextLength
+	}
+	for _, s := range cfg.Data.PathMap {
+		m, err := data.ParsePathMap(s)
+		if err != nil {
+			return nil, err
+		}
+		o.PathMap = append(o.PathMap, m)
+	}
+	return data.Load(path, o)
+}
+
+func (t *trainer) tokenise(set *data.Set, dropInfeasible bool) error {
+	before := len(set.Utterances)
+	err := set.Tokenise(t.vocab, data.TokenOptions{
+		Factor: t.cfg.Model.Subsampling, DropInfeasible: dropInfeasible, UnknownLimit: t.cfg.Data.UnknownLimit,
+	})
+	if err != nil {
+		return err
+	}
+	if n := len(set.Utterances); n < before {
+		t.report.say("%v", set.Report)
+		if n == 0 {
+			return fmt.Errorf("%s: no utterance has enough frames for its text at subsampling %d", set.Path, t.cfg.Model.Subsampling)
+		}
+	}
+	return nil
+}
+
+// evaluator is a loader of a set to be scored; nil for an empty path.
+func (t *trainer) evaluator(path string) (*data.Loader, error) {
+	if path == "" {
+		return nil, nil
+	}
+	set, err := t.manifest(path, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.tokenise(set, false); err != nil {
+		return nil, err
+	}
+	if w := data.Overlap(t.train, set); w != "" {
+		t.report.say("WARNING: %s", w)
+	}
+	return evalLoader(set, t.cfg, t.state.Stats)
+}
+
+func evalLoader(set *data.Set, cfg Config, stats *feature.Stats) (*data.Loader, error) {
+	return data.NewLoader(set, data.LoaderOptions{
+		Evaluate: true, Window: max(16, 4*cfg.Optimise.BatchSize), Feature: cfg.Features(stats), Workers: cfg.Data.NumWorkers,
+	})
+}
+
+// vocabulary is that of the training texts. A checkpoint's must be the same; that of a model to start from is taken over.
+func (t *trainer) vocabulary(from *checkpoint.Checkpoint) (*text.Vocabulary, error) {
+	built, err := vocabularyOf(t.cfg, t.train)
+	if err != nil {
+		return nil, err
+	}
+	if from != nil {
+		if diff := t.state.Vocabulary.Diff(built); len(diff) > 0 {
+			return nil, fmt.Errorf("resume from %s: its vocabulary is not that of %s (saved / now): %s; "+
+				"resume with the manifest the run began with, or start a new run with --init_from", from.Path, t.train.Path, list(diff, 5))
+		}
+		return t.state.Vocabulary, nil
+	}
+	if t.cfg.Run.InitFrom != "" {
+		if c, err := checkpoint.Open(t.cfg.Run.InitFrom); err == nil {
+			var s state
+			if err := c.State(&s); err != nil {
+				return nil, err
+			}
+			t.report.say("the vocabulary is that of %s: %d entries", c.Path, s.Vocabulary.Size())
+			return s.Vocabulary, nil
+		}
+	}
+	return built, nil
+}
+
+// statistics are those of global normalisation: a checkpoint's, or computed from the training set.
+func (t *trainer) statistics(ctx context.Context, from *checkpoint.Checkpoint) (*feature.Stats, error) {
+	if t.cfg.Data.Normalize != "global" {
+		return nil, nil
+	}
+	if from != nil {
+		return t.state.Stats, nil
+	}
+	t.report.say("computing feature statistics over %d utterances", len(t.train.Utterances))
+	o := t.cfg.Features(nil)
+	o.Normalize = "none"
+	loader, err := data.NewLoader(t.train, data.LoaderOptions{Evaluate: true, Window: 64, Feature: o, Workers: t.cfg.Data.NumWorkers})
+	if err != nil {
+		return nil, err
+	}
+	run, err := loader.Run(ctx, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer run.Close()
+	sums := feature.NewAccumulator(loader.Bins())
+	for {
+		w, err := run.Next()
+		if errors.Is(err, io.EOF) {
+			return sums.Stats()
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range w.Examples {
+			if e.Err == nil {
+				sums.Add(e.Features)
+			}
+		}
+		w.Release()
+	}
+}
+
+// allocate makes the network and the optimizer.
+func (t *trainer) allocate() error {
+	counts := model.Count(t.net)
+	t.state.Parameters = counts.Total
+	t.report.say("model: %v; vocabulary %d", counts, t.vocab.Size())
+	c, err := newCore(device.NewHost(), t.net, t.cfg.Run.CPUWorkers, true, t.cfg.Run.FP16)
+	if err != nil {
+		return err
+	}
+	t.core = c
+	if t.optimizer, err = NewAdamW(c.dev, c.layout, c.params, t.cfg.Optimise.WeightDecay); err != nil {
+		c.close()
+		return err
+	}
+	t.pass = pass{train: true, seed: t.cfg.Run.Seed, losses: make([]rowLoss, t.cfg.Window())}
+	if t.cfg.Run.ProfileSteps > 0 {
+		for _, w := range t.crew.Workers {
+			w.Profile = engine.NewProfile()
+		}
+	}
+	t.metrics, err = openMetrics(t.logDir())
+	if err != nil {
+		t.optimizer.Close()
+		c.close()
+	}
+	return err
+}
+
+func (t *trainer) logDir() string {
+	if t.cfg.Run.LogDir != "" {
+		return t.cfg.Run.LogDir
+	}
+	return t.cfg.Run.CheckpointDir
+}

@@ -1,0 +1,236 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime/debug"
+	"time"
+
+	"konkanitrain/data"
+	"konkanitrain/engine"
+)
+
+// trainer is a run in progress.
+type trainer struct {
+	speech
+	cfg       Config
+	state     state
+	optimizer *AdamW
+	train     *data.Set
+	loader    *data.Loader
+	val       *data.Loader // nil without a validation set
+	test      *data.Loader // nil without a test set
+	report    *reporter
+	metrics   *metrics
+
+	pass     pass     // reused by every update
+	suspects []string // utterances of the last windows without an update
+	last     string   // path of the newest checkpoint
+	saved    int      // its update, -1: none
+	started  time.Time
+	earlier  float64     // seconds of training before this session
+	best     string      // path of the best checkpoint
+	tested   *Evaluation // of the test set
+
+	sums  updateMetrics // since the last record
+	since time.Time
+	wait  time.Duration // for data, at the last record
+
+	hook func(update int) // for tests: called after each update
+}
+
+// Result is what a run has come to.
+type Result struct {
+	Updates, Epochs int
+	Last, Best      *Evaluation // of the validation set; nil without one
+	Test            *Evaluation // nil without a test set
+	Checkpoint      string      // path of the newest checkpoint
+	BestCheckpoint  string      // path of the one with the best validation; "" without a validation set
+}
+
+// Run trains as cfg says, and shows how it goes on out. When ctx ends, the update in hand is finished and saved,
+// and the error is ErrInterrupted.
+func Run(ctx context.Context, cfg Config, out io.Writer) (*Result, error) {
+	t, err := setUp(ctx, cfg, out)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	if err := t.loop(ctx); err != nil {
+		return t.result(), err
+	}
+	return t.result(), t.finish(ctx)
+}
+
+func (t *trainer) result() *Result {
+	return &Result{
+		Updates: t.optimizer.Updates, Epochs: t.state.Progress.Epoch, Last: t.state.Score, Best: t.state.Best, Test: t.tested,
+		Checkpoint: t.last, BestCheckpoint: t.best,
+	}
+}
+
+// total is the number of updates the run will have made at its end, if none is skipped.
+func (t *trainer) total() int {
+	n := t.cfg.Optimise.NumEpochs * t.loader.Windows()
+	if m := t.cfg.Optimise.MaxUpdates; m > 0 {
+		n = min(n, m)
+	}
+	return n
+}
+
+// ended says whether all epochs or updates are done, or validation has not improved for too long.
+func (t *trainer) ended() bool {
+	p, o := t.state.Progress, t.cfg.Optimise
+	return p.Epoch >= o.NumEpochs || o.MaxUpdates > 0 && t.optimizer.Updates >= o.MaxUpdates ||
+		t.cfg.Run.EarlyStop > 0 && t.state.Stale >= t.cfg.Run.EarlyStop
+}
+
+// loop makes updates until the run has ended.
+func (t *trainer) loop(ctx context.Context) error {
+	if t.ended() {
+		return nil
+	}
+	p := &t.state.Progress
+	// Reading goes on until an interrupted run has saved: its own context ends with it.
+	run, err := t.loader.Run(context.WithoutCancel(ctx), p.Epoch, p.Window)
+	if err != nil {
+		return err
+	}
+	defer run.Close()
+	t.since = time.Now()
+	for !t.ended() {
+		if ctx.Err() != nil {
+			if err := t.save(); err != nil {
+				return errors.Join(err, ErrInterrupted)
+			}
+			return ErrInterrupted
+		}
+		w, err := run.Next()
+		if err != nil {
+			return err
+		}
+		out, err := t.update(w)
+		if err != nil {
+			return err
+		}
+		p.Epoch, p.Window = w.Epoch, w.Index+1
+		if w.Last {
+			p.Epoch, p.Window = w.Epoch+1, 0
+		}
+		w.Release()
+		if err := t.note(out, run); err != nil {
+			return err
+		}
+		if t.hook != nil {
+			t.hook(t.optimizer.Updates)
+		}
+		if err := t.milestones(ctx, w.Last, out.skipped == ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// milestones validates, saves and cleans up where one of these is due.
+func (t *trainer) milestones(ctx context.Context, epochDone, updated bool) error {
+	due := func(every int) bool {
+		return every == 0 && epochDone || every > 0 && updated && t.optimizer.Updates%every == 0
+	}
+	r := t.cfg.Run
+	if t.val != nil && due(r.EvalEvery) {
+		if err := t.validate(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			return err // an interrupt during validation: the loop saves and leaves
+		}
+	}
+	if due(r.SaveEvery) || t.state.Best != nil && t.state.BestStep == t.optimizer.Updates {
+		if err := t.save(); err != nil {
+			return err
+		}
+	}
+	if r.CacheClearEvery > 0 && updated && t.optimizer.Updates%r.CacheClearEvery == 0 {
+		debug.FreeOSMemory()
+	}
+	if r.ProfileSteps > 0 && t.optimizer.Updates >= r.ProfileSteps {
+		return t.printProfile()
+	}
+	return nil
+}
+
+// validate scores the validation set and keeps the best score.
+func (t *trainer) validate(ctx context.Context) error {
+	e, err := t.evaluate(ctx, t.val, t.cfg.Optimise.BatchSize, nil)
+	if err != nil {
+		return err
+	}
+	t.state.Score, t.state.Judged = e, t.optimizer.Updates
+	mark := ""
+	if e.better(t.state.Best) {
+		t.state.Best, t.state.BestStep, t.state.Stale = e, t.optimizer.Updates, 0
+		mark = "  (best so far)"
+	} else {
+		t.state.Stale++
+	}
+	t.report.say("validation after update %d: %v%s", t.optimizer.Updates, e, mark)
+	if alarm := t.blankAlarm(e); alarm != "" {
+		t.report.say("%s", alarm)
+	}
+	return t.metrics.write("validation", struct {
+		Update int `json:"update"`
+		*Evaluation
+	}{t.optimizer.Updates, e})
+}
+
+// note adds a window to the running figures, and at the logging interval shows and writes them.
+func (t *trainer) note(out outcome, run *data.Run) error {
+	s := &t.sums
+	s.Loss += out.loss
+	s.CTC += out.ctc
+	s.CE += out.ce
+	if out.skipped == "" {
+		s.Utterances += out.utterances
+		s.GradNorm = out.norm
+	}
+	s.Audio += out.audio
+	s.Infeasible += out.infeasible
+	n := t.optimizer.Updates
+	if out.skipped != "" || n%t.cfg.Run.LogEvery != 0 && !t.ended() {
+		t.report.update(n, nil)
+		return nil
+	}
+	now := time.Now()
+	m := *s
+	m.Seconds = now.Sub(t.since).Seconds()
+	m.WaitShare = (run.Waited() - t.wait).Seconds() / max(m.Seconds, 1e-9)
+	t.since, t.wait, *s = now, run.Waited(), updateMetrics{}
+	each := 1 / max(float64(m.Utterances), 1)
+	m.Loss, m.CTC, m.CE = m.Loss*each, m.CTC*each, m.CE*each
+	m.Update, m.Epoch, m.LearningRate, m.Skipped = n, t.state.Progress.Epoch+1, t.optimizer.LR, t.state.Progress.Skipped
+	if t.state.Progress.Window == 0 {
+		m.Epoch--
+	}
+	if t.cfg.Run.FP16 {
+		m.LossScale = t.state.LossScale.Scale
+	}
+	t.report.update(n, &m)
+	for _, w := range t.loader.Warnings() {
+		t.report.say("WARNING: %s", w)
+	}
+	return t.metrics.write("update", m)
+}
+
+// printProfile shows where the time went, and ends the run.
+func (t *trainer) printProfile() error {
+	sum := engine.NewProfile()
+	for _, w := range t.crew.Workers {
+		if w.Profile != nil {
+			sum.Merge(w.Profile)
+		}
+	}
+	t.report.close()
+	if err := sum.Write(t.report.out); err != nil {
+		return err
+	}
+	t.cfg.Optimise.MaxUpdates = t.optimizer.Updates
+	return nil
+}
