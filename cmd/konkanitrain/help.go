@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"konkanitrain/train"
+)
+
+func helpCommand() command {
+	return command{
+		name: "help", args: "[command]", summary: "explain a command", onStop: "stopping",
+		run: func(_ context.Context, args []string, s streams) error {
+			if len(args) > 1 {
+				return &usageError{errors.New("help takes one command"), "help"}
+			}
+			name := ""
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return printHelp(s.out, name)
+		},
+	}
+}
+
+// printHelp explains one command, or the program with its default command.
+func printHelp(w io.Writer, name string) error {
+	var text string
+	var err error
+	switch name {
+	case "", "help":
+		text, err = trainHelp()
+		text = overview() + text
+	case "train":
+		text, err = trainHelp()
+		text = usageLine(trainCommand()) + text
+	case "eval":
+		text, err = evalHelp()
+	case "transcribe":
+		text, err = transcribeHelp()
+	case "version":
+		text = usageLine(versionCommand())
+	default:
+		return unknownCommand(name)
+	}
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	return err
+}
+
+func usageLine(c command) string {
+	return fmt.Sprintf("konkanitrain %s\n\n%s.\n", strings.TrimSpace(c.name+" "+c.args), strings.ToUpper(c.summary[:1])+c.summary[1:])
+}
+
+func overview() string {
+	var s strings.Builder
+	s.WriteString("konkanitrain trains small Conformer speech recognisers on the machine at hand.\n\nCommands:\n")
+	for _, c := range append(commands(), helpCommand()) {
+		fmt.Fprintf(&s, "  %-34s %s\n", strings.TrimSpace(c.name+" "+c.args), c.summary)
+	}
+	s.WriteString("\nWithout a command, flags are those of train:\n")
+	return s.String()
+}
+
+func trainHelp() (string, error) {
+	config := train.Default()
+	t, err := newTrainOptions(&config)
+	if err != nil {
+		return "", err
+	}
+	return `
+  konkanitrain --train_manifest train.jsonl --val_manifest dev.jsonl --batch_size 2 --grad_accum 4 --fp16
+  konkanitrain --config configs/optimized.yaml --train_manifest train.jsonl --val_manifest dev.jsonl
+  konkanitrain --config configs/optimized.yaml --train_manifest train.jsonl --resume auto
+
+Every setting is a flag and a key of the YAML file that --config names (batch_size: 2). Flags overrule the file,
+the file overrules the defaults. Flags may be written with - for _. Paths, also those in a YAML file, start at
+the working directory; those inside a manifest start at the manifest.
+gradient_accumulation_steps is another name for grad_accum, mixed_precision for fp16.
+
+Ctrl-C finishes the update, saves and exits with code 130; a second one stops at once. Other exit codes: 0 done,
+1 the run failed, 2 a mistake in the command line or the configuration.
+` + t.usages(), nil
+}
+
+// groupTitles are the headings of the groups of train.Config, where its field's name isn't one.
+var groupTitles = map[string]string{"": "Flags", "Optimise": "Optimisation"}
+
+// usages lists the flags by subject.
+func (o *options) usages() string {
+	var s strings.Builder
+	for _, group := range o.set.Groups() {
+		title := group
+		if t, ok := groupTitles[group]; ok {
+			title = t
+		}
+		part := pflag.NewFlagSet(group, pflag.ContinueOnError)
+		part.SortFlags = false
+		o.flags.VisitAll(func(f *pflag.Flag) {
+			if x := o.set.Lookup(f.Name); x != nil && x.Group == group {
+				part.AddFlag(f)
+			}
+		})
+		fmt.Fprintf(&s, "\n%s:\n%s", title, part.FlagUsagesWrapped(helpWidth()))
+	}
+	rest := pflag.NewFlagSet("other", pflag.ContinueOnError)
+	o.flags.VisitAll(func(f *pflag.Flag) {
+		if o.set.Lookup(f.Name) == nil {
+			rest.AddFlag(f)
+		}
+	})
+	if rest.HasFlags() {
+		fmt.Fprintf(&s, "\nConfiguration:\n%s", rest.FlagUsagesWrapped(helpWidth()))
+	}
+	return s.String()
+}
+
+// helpWidth is the width of the terminal in columns, 110 where there is none.
+func helpWidth() int {
+	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width >= 60 {
+		return width
+	}
+	return 110
+}

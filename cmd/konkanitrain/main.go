@@ -1,0 +1,8 @@
+// Command konkanitrain trains small Conformer speech recognisers, and evaluates and uses them.
+package main
+
+import "os"
+
+func main() {
+	os.Exit(run(os.Args[1:], streams{out: os.Stdout, err: os.Stderr}))
+}

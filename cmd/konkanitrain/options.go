@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"konkanitrain/internal/settings"
+)
+
+// options are a command's settings as flags.
+type options struct {
+	command string
+	set     *settings.Set
+	flags   *pflag.FlagSet
+}
+
+// newOptions makes a flag for each field of config, a pointer to a struct.
+func newOptions(command string, config any, aliases map[string]string) (*options, error) {
+	set, err := settings.Of(config, aliases)
+	if err != nil {
+		return nil, err
+	}
+	fs := pflag.NewFlagSet(command, pflag.ContinueOnError)
+	fs.SetNormalizeFunc(settings.Underscores)
+	fs.SortFlags = false
+	fs.Usage = func() {}
+	set.Flags(fs)
+	return &options{command, set, fs}, nil
+}
+
+// parse reads the command line; values are looked at later, by settings.Set.Apply.
+func (o *options) parse(args []string) error {
+	err := o.flags.Parse(args)
+	var unknown *pflag.NotExistError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pflag.ErrHelp):
+		return errHelpWanted
+	case errors.As(err, &unknown):
+		return o.usage(o.unknownFlag(unknown))
+	}
+	return o.usage(err)
+}
+
+func (o *options) unknownFlag(err *pflag.NotExistError) error {
+	name := err.GetSpecifiedName()
+	if short := err.GetSpecifiedShortnames(); short != "" {
+		if near := o.nearest(short); near != "" {
+			return fmt.Errorf("unknown flag -%s: did you mean --%s, with two dashes?", short, near)
+		}
+		return fmt.Errorf("unknown flag -%s: flags have two dashes and a name", short)
+	}
+	if near := o.nearest(name); near != "" {
+		return fmt.Errorf("unknown flag --%s: did you mean --%s?", name, near)
+	}
+	return fmt.Errorf("unknown flag --%s", name)
+}
+
+// nearest is the flag that name was meant to be.
+func (o *options) nearest(name string) string {
+	name, _, _ = strings.Cut(name, "=")
+	var names []string
+	o.flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return settings.Nearest(name, names)
+}
+
+// noArguments refuses what is left over beside flags.
+func (o *options) noArguments() error {
+	if o.flags.NArg() == 0 {
+		return nil
+	}
+	arg := o.flags.Arg(0)
+	for _, c := range commands() {
+		if c.name == arg {
+			return o.usage(fmt.Errorf("%q: the command comes first, before all flags", arg))
+		}
+	}
+	if arg == "true" || arg == "false" {
+		return o.usage(fmt.Errorf("unexpected %q: a switch takes its value with an equals sign, as in --fp16=%s", arg, arg))
+	}
+	return o.usage(fmt.Errorf("unexpected %q: %s takes flags only", arg, o.command))
+}
+
+// usage makes err a mistake of the user's.
+func (o *options) usage(err error) error { return &usageError{err, o.command} }
+
+// needFile is the problem with a file or folder that has to be there; nil if it is.
+func needFile(key, path, what string) error {
+	if path == "" {
+		return fmt.Errorf("%s is not set: give --%s %s", key, key, what)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"konkanitrain/train"
+)
+
+func trainCommand() command {
+	return command{
+		name: "train", args: "[flags]", summary: "train a model, or go on with one (--resume auto); the default command",
+		onStop: "finishing this update and saving", run: runTrain,
+	}
+}
+
+func runTrain(ctx context.Context, args []string, s streams) error {
+	config := train.Default()
+	o, err := newTrainOptions(&config)
+	if err != nil {
+		return err
+	}
+	if err := o.parse(args); err != nil {
+		return err
+	}
+	if err := o.noArguments(); err != nil {
+		return err
+	}
+	if err := o.load(&config); err != nil {
+		return o.usage(err)
+	}
+	_, err = train.Run(ctx, config, s.out)
+	return err
+}
+
+// aliases are names that other trainers give to settings.
+func aliases() map[string]string {
+	return map[string]string{"gradient_accumulation_steps": "grad_accum", "mixed_precision": "fp16"}
+}
+
+// trainOptions are the settings of a run and the YAML file they may come from.
+type trainOptions struct {
+	*options
+	file *string
+}
+
+func newTrainOptions(config *train.Config) (*trainOptions, error) {
+	o, err := newOptions("train", config, aliases())
+	if err != nil {
+		return nil, err
+	}
+	return &trainOptions{o, o.flags.String("config", "", "YAML file of settings")}, nil
+}
+
+// load fills config: the file over the defaults, flags over the file. The error lists every problem.
+func (o *trainOptions) load(config *train.Config) error {
+	var problems []error
+	if *o.file != "" {
+		document, err := os.ReadFile(*o.file)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("config: %w", err))
+		} else {
+			problems = append(problems, o.set.YAML(*o.file, document))
+		}
+	}
+	problems = append(problems, o.set.Apply(), o.set.Locate(config.Validate()))
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	return o.checkMachine(config)
+}
+
+// checkMachine looks at what the settings name: manifests and device.
+func (o *trainOptions) checkMachine(config *train.Config) error {
+	d := config.Data
+	problems := []error{o.manifest("train_manifest", d.TrainManifest)}
+	if d.ValManifest != "" {
+		problems = append(problems, o.manifest("val_manifest", d.ValManifest))
+	}
+	if _, _, err := train.ChooseDevice(config.Run.Device); err != nil {
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+// manifest is the problem with a manifest's path. A path that is right only from where the YAML file lies is
+// named, not followed: one configuration must mean the same with its flags and without.
+func (o *trainOptions) manifest(key, path string) error {
+	err := needFile(key, path, "FILE (JSON lines, CSV, Common Voice TSV or a Kaldi folder)")
+	if err == nil || path == "" || filepath.IsAbs(path) {
+		return err
+	}
+	where := o.set.Lookup(key).Where()
+	if where == "" {
+		return err
+	}
+	beside := filepath.Join(filepath.Dir(*o.file), path)
+	if _, statErr := os.Stat(beside); statErr == nil {
+		return fmt.Errorf("%s: %w: paths start at the working directory; %s is there, if that is meant", where, err, beside)
+	}
+	return fmt.Errorf("%s: %w: paths start at the working directory", where, err)
+}
