@@ -3,7 +3,7 @@ package audio
 import "fmt"
 
 // maxDenominator bounds the number of rows of a kernel, and maxRows*Q/P does for
-// ratios above 31, whose rows are long: no kernel takes more than 17 MB. A ratio that
+// ratios above 31, whose rows are long: no kernel takes more than 22 MB. A ratio that
 // needs more rows is replaced by the nearest that doesn't: for ratios that occur,
 // wrong by less than 1 part in 10^6.
 const (

@@ -1,9 +1,10 @@
 package audio
 
 import (
-	"math"
 	"slices"
 	"sync"
+
+	"konkanitrain/internal/simd"
 )
 
 // The filter: a sinc under a Kaiser window (Kaiser and Schafer 1980) of 64 zero
@@ -24,11 +25,21 @@ const maxKernelFloats = 16 << 20
 type Resampler struct {
 	mu      sync.Mutex
 	kernels map[Ratio]*kernel
-	floats  int // in all kernels together
+	floats  int        // in all kernels together
+	idle    []*scratch // of goroutines that are done
+	fast    bool       // as matrix products: where the CPU has vector kernels for them
+}
+
+// scratch is what one goroutine needs during a Resample.
+type scratch struct {
+	work   *simd.Workspace
+	padded []float32 // the input between zeros
 }
 
 // NewResampler returns a Resampler that has no kernels yet.
-func NewResampler() *Resampler { return &Resampler{kernels: map[Ratio]*kernel{}} }
+func NewResampler() *Resampler {
+	return &Resampler{kernels: map[Ratio]*kernel{}, fast: simd.Name() != "go"}
+}
 
 // Resample returns the samples at times 0, ratio, 2*ratio ... of x, ratio.Len(len(x))
 // of them, low-passed at 95 % of the lower of the two Nyquist frequencies. x is zero
@@ -41,116 +52,43 @@ func (r *Resampler) Resample(dst, x []float32, ratio Ratio) []float32 {
 		copy(dst, x)
 		return dst
 	}
-	r.kernel(ratio.norm()).apply(dst, x)
+	k, s := r.kernel(ratio.norm())
+	if s == nil {
+		k.apply(dst, x)
+		return dst
+	}
+	k.multiply(dst, x, s)
+	r.mu.Lock()
+	r.idle = append(r.idle, s)
+	r.mu.Unlock()
 	return dst
 }
 
-// kernel gives the kernel of a ratio, made at its first use.
-func (r *Resampler) kernel(ratio Ratio) *kernel {
+// kernel gives the kernel of a ratio, made at its first use, and scratch space if it
+// works in blocks.
+func (r *Resampler) kernel(ratio Ratio) (*kernel, *scratch) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if k, ok := r.kernels[ratio]; ok {
-		return k
-	}
-	k := newKernel(ratio)
-	if r.floats+len(k.w) > maxKernelFloats {
-		clear(r.kernels)
-		r.floats = 0
-	}
-	r.kernels[ratio] = k
-	r.floats += len(k.w)
-	return k
-}
-
-// kernel holds the polyphase form of the filter: output m = k*q + r is a product of
-// row r with the inputs that start at k*p + r*p/q - reach.
-type kernel struct {
-	p, q, reach, taps int
-	w                 []float32 // [q, taps]
-}
-
-func newKernel(ratio Ratio) *kernel {
-	p, q := ratio.P, ratio.Q
-	cut := sincRolloff * min(1, float64(q)/float64(p))
-	half := sincZeros / cut
-	reach := int(math.Ceil(half)) + 1
-	k := &kernel{p: p, q: q, reach: reach, taps: 2*reach + 1}
-	k.w = make([]float32, q*k.taps)
-	top := bessel0(sincBeta)
-	for r := range q {
-		frac := float64(r*p%q) / float64(q)
-		for j := range k.taps {
-			u := float64(j-reach) - frac
-			if math.Abs(u) > half {
-				continue
-			}
-			window := bessel0(sincBeta*math.Sqrt(max(0, 1-(u/half)*(u/half)))) / top
-			k.w[r*k.taps+j] = float32(cut * sinc(cut*u) * window)
+	k, ok := r.kernels[ratio]
+	if !ok {
+		k = newKernel(ratio)
+		if r.fast && ratio.P <= maxBlockRatio*ratio.Q {
+			k.arrange()
 		}
-	}
-	return k
-}
-
-// apply writes all of dst. Outputs of the same row are computed four at a time, so
-// that a weight is loaded once for four products.
-func (k *kernel) apply(dst, x []float32) {
-	for r := range min(k.q, len(dst)) {
-		w := k.w[r*k.taps:][:k.taps]
-		start := r*k.p/k.q - k.reach
-		m := r
-		for ; m < len(dst) && start < 0; m, start = m+k.q, start+k.p {
-			dst[m] = edge(w, x, start)
+		if r.floats+k.floats() > maxKernelFloats {
+			clear(r.kernels)
+			r.floats = 0
 		}
-		for ; m+3*k.q < len(dst) && start+3*k.p+k.taps <= len(x); m, start = m+4*k.q, start+4*k.p {
-			dst[m], dst[m+k.q], dst[m+2*k.q], dst[m+3*k.q] = dot4(w, x[start:], k.p)
-		}
-		for ; m < len(dst); m, start = m+k.q, start+k.p {
-			dst[m] = edge(w, x, start)
-		}
+		r.kernels[ratio] = k
+		r.floats += k.floats()
 	}
-}
-
-// dot4 is the products of w with x at 0, step, 2*step and 3*step.
-func dot4(w, x []float32, step int) (a, b, c, d float32) {
-	xa, xb, xc, xd := x[:len(w)], x[step:][:len(w)], x[2*step:][:len(w)], x[3*step:][:len(w)]
-	for i, v := range w {
-		a += v * xa[i]
-		b += v * xb[i]
-		c += v * xc[i]
-		d += v * xd[i]
+	if len(k.blocks) == 0 {
+		return k, nil
 	}
-	return
-}
-
-// edge is the product of w with the part of x from start on that exists.
-func edge(w, x []float32, start int) float32 {
-	lo, hi := max(0, -start), min(len(w), len(x)-start)
-	if lo >= hi {
-		return 0
+	if n := len(r.idle); n > 0 {
+		s := r.idle[n-1]
+		r.idle = r.idle[:n-1]
+		return k, s
 	}
-	sum := float32(0)
-	x = x[start+lo : start+hi]
-	for i, v := range w[lo:hi] {
-		sum += v * x[i]
-	}
-	return sum
-}
-
-// sinc is sin(pi x)/(pi x).
-func sinc(x float64) float64 {
-	if x == 0 {
-		return 1
-	}
-	return math.Sin(math.Pi*x) / (math.Pi * x)
-}
-
-// bessel0 is the modified Bessel function I0, by its power series: its terms are
-// positive, so nothing cancels.
-func bessel0(x float64) float64 {
-	sum, term, q := 1.0, 1.0, x*x/4
-	for k := 1.0; term > sum*1e-17; k++ {
-		term *= q / (k * k)
-		sum += term
-	}
-	return sum
+	return k, &scratch{work: simd.NewWorkspace()}
 }

@@ -3,6 +3,8 @@ package audio
 import (
 	"math"
 	"math/cmplx"
+	"slices"
+	"sync"
 	"testing"
 
 	"konkanitrain/internal/philox"
@@ -38,9 +40,11 @@ func noise(n int, seed uint64) []float32 {
 }
 
 func TestResampleMatchesTheFormula(t *testing.T) {
-	r := NewResampler()
+	plain, fast := NewResampler(), NewResampler()
+	plain.fast, fast.fast = false, true
 	var dst []float32
 	for _, c := range []struct{ p, q, n int }{
+		{1000, 999, 3100}, {7, 300, 200}, {1, 64, 70}, {1, 65, 70}, {11, 10, 66}, {11, 10, 67}, {100, 1, 5000},
 		{1, 2, 500}, {2, 1, 500}, {441, 160, 3000}, {11, 10, 900}, {9, 10, 900}, {19, 20, 900}, {4, 5, 700},
 		{6, 5, 700}, {3, 1, 700}, {1, 1, 30}, {11, 10, 1}, {11, 10, 0}, {1, 2, 1}, {441, 160, 2}, {3, 2, 130}, {441, 320, 400},
 	} {
@@ -56,17 +60,21 @@ func TestResampleMatchesTheFormula(t *testing.T) {
 				want = append(want, float64(v))
 			}
 		}
-		dst = r.Resample(dst, x, ratio)
-		if len(dst) != len(want) || ratio.Len(c.n) != len(want) {
-			t.Fatalf("%v of %d samples: %d samples, Len says %d, want %d", ratio, c.n, len(dst), ratio.Len(c.n), len(want))
-		}
-		worst := 0.0
-		for i := range want {
-			worst = math.Max(worst, math.Abs(float64(dst[i])-want[i]))
-		}
-		// float32 weights and sums: the worst of 375 terms of full-scale noise.
-		if worst > 1e-6 {
-			t.Errorf("%v of %d samples: off by %g", ratio, c.n, worst)
+		for _, r := range []*Resampler{plain, fast} {
+			dst = r.Resample(dst, x, ratio)
+			if len(dst) != len(want) || ratio.Len(c.n) != len(want) {
+				t.Fatalf("%v of %d samples: %d samples, Len says %d, want %d", ratio, c.n, len(dst), ratio.Len(c.n), len(want))
+			}
+			worst, peak := 0.0, 1.0
+			for i := range want {
+				worst = math.Max(worst, math.Abs(float64(dst[i])-want[i]))
+				peak = math.Max(peak, math.Abs(want[i]))
+			}
+			// float32 weights and sums over up to 375 terms of full-scale noise, which peaks
+			// at about 2 between its samples.
+			if worst > 1e-6*peak {
+				t.Errorf("%v of %d samples (fast %v): off by %g", ratio, c.n, r.fast, worst)
+			}
 		}
 	}
 }
@@ -168,15 +176,18 @@ func TestRatios(t *testing.T) {
 			t.Errorf("%d -> %d: %v, want an error", c[0], c[1], r)
 		}
 	}
-	// No ratio of legal rates makes a kernel of more than 17 MB or 0 rows.
+	// No ratio of legal rates makes a kernel of more than 22 MB or 0 rows.
 	for _, c := range [][2]int{{767999, 16000}, {767999, 1000}, {15999, 16000}, {44101, 16000}, {1000, 768000}, {1001, 767999}} {
 		r, err := Convert(c[0], c[1], Ratio{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		taps := 2 * (64/0.95*math.Max(1, r.Float()) + 2)
-		if bytes := taps * float64(r.Q) * 4; r.P < 1 || r.Q < 1 || bytes > 17.5e6 {
-			t.Errorf("%d -> %d: %v takes %.0f bytes", c[0], c[1], r, bytes)
+		k := NewResampler()
+		k.fast = true
+		k.Resample(nil, []float32{1}, r)
+		bytes := 4 * k.floats
+		if r.P < 1 || r.Q < 1 || bytes > 22e6 {
+			t.Errorf("%d -> %d: %v takes %d bytes", c[0], c[1], r, bytes)
 		}
 	}
 }
@@ -206,4 +217,27 @@ func BenchmarkResample(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N)/seconds, "ms/s-of-audio")
 		})
 	}
+}
+
+// One Resampler serves all goroutines (for the race detector), with the same bits.
+func TestResamplerIsShared(t *testing.T) {
+	r, x := NewResampler(), noise(5000, 4)
+	want := map[Ratio][]float32{}
+	ratios := []Ratio{{11, 10}, {9, 10}, {1, 2}, {441, 160}}
+	for _, ratio := range ratios {
+		want[ratio] = NewResampler().Resample(nil, x, ratio)
+	}
+	var group sync.WaitGroup
+	for g := range 4 {
+		group.Go(func() {
+			var dst []float32
+			for i := range 20 {
+				ratio := ratios[(g+i)%len(ratios)]
+				if dst = r.Resample(dst, x, ratio); !slices.Equal(dst, want[ratio]) {
+					t.Errorf("%v differs between goroutines", ratio)
+				}
+			}
+		})
+	}
+	group.Wait()
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -245,5 +246,20 @@ func TestCaseTone(t *testing.T) {
 	tone, image := decibel(level(y, 1000, 16000)), decibel(level(y, 7000, 16000))
 	if math.Abs(tone) > 0.01 || image > tone-60 {
 		t.Errorf("%.3f dB at 1 kHz, %.1f dB at 7 kHz", tone, image)
+	}
+}
+
+// Headers that claim a lot: a rate that would make 25.6 million samples, a format chunk
+// of 1.7 GB, sizes of 4 GB. Memory follows the file.
+func TestClaimsTakeNoMemory(t *testing.T) {
+	dir := testkit.Shared(t)
+	for _, file := range []string{"cases/audio/rate_1hz.wav", "cases/audio/size_ffffffff.wav", "data/odd_audio/files/pocketsphinx__bad.wav", "data/odd_audio/files/hound__crash-b8447179832529c48f9c6bf17feab6337bbc78ea.wav"} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := Read(filepath.Join(dir, file))
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n > 200_000 { // other goroutines of the test may allocate as well
+			t.Errorf("%s: %d bytes were allocated (%v)", file, n, err)
+		}
 	}
 }

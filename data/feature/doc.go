@@ -14,6 +14,6 @@
 // A frame never depends on anything but its own utterance: features are computed
 // before padding exists, and all random choices are functions of a key.
 //
-// The FFT is the package's own, in float64; it was measured at a quarter of the time
+// The FFT is the package's own, in float64; it was measured at a fifth of the time
 // of gonum's dsp/fourier, against which its tests hold it.
 package feature

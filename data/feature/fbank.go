@@ -13,6 +13,7 @@ type bank struct {
 	filters           []melFilter
 	window            []float64 // [size], the povey window times the sample scale
 	fft               *realFFT
+	log               *logTable
 	power             []float64 // [fft/2]
 	edge              []float32 // [size], a window that reaches over an edge
 }
@@ -23,7 +24,7 @@ func newBank(o Options) *bank {
 		rate: o.SampleRate, size: size, shift: o.SampleRate / 100,
 		filters: melFilters(o.SampleRate, o.NumMels, o.LowHz, o.high()),
 		window:  make([]float64, size), edge: make([]float32, size),
-		fft: newRealFFT(fftSize(o.SampleRate)),
+		fft: newRealFFT(fftSize(o.SampleRate)), log: newLogTable(),
 	}
 	b.power = make([]float64, b.fft.n/2)
 	for i := range b.window {
@@ -55,7 +56,7 @@ func (b *bank) compute(dst []float64, wave []float32) ([]float64, int) {
 			for j, w := range f.weights {
 				sum += w * p[j]
 			}
-			row[i] = math.Log(max(sum, logFloor))
+			row[i] = b.log.at(max(sum, logFloor))
 		}
 	}
 	return dst, n

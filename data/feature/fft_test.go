@@ -53,3 +53,47 @@ func BenchmarkFFT512(b *testing.B) {
 		}
 	})
 }
+
+func TestLogMatchesTheLibrary(t *testing.T) {
+	l := newLogTable()
+	r := testkit.Rand(1)
+	for range 200_000 {
+		x := math.Exp(r.Float64()*80 - 20)
+		if got, want := l.at(x), math.Log(x); math.Abs(got-want) > 4e-16*max(1, math.Abs(want)) {
+			t.Fatalf("ln %v is %v, math.Log gives %v", x, got, want)
+		}
+	}
+	for _, x := range []float64{1, math.E, logFloor, 0x1p-1022, math.MaxFloat64, math.Nextafter(1, 0), math.Nextafter(1, 2), 2, math.Nextafter(2, 0)} {
+		if got, want := l.at(x), math.Log(x); math.Abs(got-want) > 4e-16*max(1, math.Abs(want)) {
+			t.Errorf("ln %v is %v, math.Log gives %v", x, got, want)
+		}
+	}
+	for _, x := range []float64{0, math.Inf(1), 5e-324} {
+		if got, want := l.at(x), math.Log(x); got != want {
+			t.Errorf("ln %v is %v, math.Log gives %v", x, got, want)
+		}
+	}
+	if v := l.at(math.NaN()); v == v {
+		t.Errorf("ln NaN is %v", v)
+	}
+}
+
+func BenchmarkLog(b *testing.B) {
+	x := testkit.Uniform[float64](1, 1024, 1e-3, 1e9)
+	y := make([]float64, len(x))
+	l := newLogTable()
+	b.Run("own", func(b *testing.B) {
+		for b.Loop() {
+			for i, v := range x {
+				y[i] = l.at(v)
+			}
+		}
+	})
+	b.Run("math", func(b *testing.B) {
+		for b.Loop() {
+			for i, v := range x {
+				y[i] = math.Log(v)
+			}
+		}
+	})
+}
