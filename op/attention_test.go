@@ -83,7 +83,7 @@ func TestRelativeAttention(t *testing.T) {
 		{2, []int32{2, 1}, RelativeOptions{Heads: 3, Factor: 1, Drop: drop}},
 		{7, []int32{7, 4, 1, 0}, RelativeOptions{Heads: 2, Factor: 1}},
 		{33, []int32{131, 57, 5}, RelativeOptions{Heads: 3, Factor: 4, Drop: drop}},
-		{66, []int32{131}, RelativeOptions{Heads: 2, Factor: 2, Drop: drop}}, // a second tile of two queries
+		{queryTile + 1, []int32{2*queryTile + 1}, RelativeOptions{Heads: 2, Factor: 2, Drop: drop}}, // a second tile of one query
 	} {
 		b := len(c.lengths)
 		in := []Array{
