@@ -1212,30 +1212,31 @@ TEXT ·sigmoidAVX512(SB), NOSPLIT, $0-48
 loop1:
 	VMOVUPS      (CX)(BX*4), Z0
 	VPORD        numbers<>+768(SB), Z0, Z1
-	VMOVUPS      numbers<>+64(SB), Z3
-	VFMADD231PS  numbers<>+128(SB), Z1, Z3
-	VSUBPS       numbers<>+64(SB), Z3, Z4
-	VMOVAPS      Z1, Z5
-	VFNMADD231PS numbers<>+192(SB), Z4, Z5
-	VFNMADD231PS numbers<>+256(SB), Z4, Z5
-	VMOVUPS      numbers<>+320(SB), Z4
-	VFMADD213PS  numbers<>+384(SB), Z5, Z4
-	VFMADD213PS  numbers<>+448(SB), Z5, Z4
-	VFMADD213PS  numbers<>+512(SB), Z5, Z4
-	VFMADD213PS  numbers<>+576(SB), Z5, Z4
-	VMULPS       Z5, Z4, Z4
-	VFMADD213PS  Z5, Z5, Z4
-	VPSLLD       $0x17, Z3, Z3
-	VPADDD       numbers<>+640(SB), Z3, Z3
-	VFMADD213PS  Z3, Z3, Z4
+	VMOVUPS      numbers<>+64(SB), Z2
+	VFMADD231PS  numbers<>+128(SB), Z1, Z2
+	VSUBPS       numbers<>+64(SB), Z2, Z3
+	VMOVAPS      Z1, Z4
+	VFNMADD231PS numbers<>+192(SB), Z3, Z4
+	VFNMADD231PS numbers<>+256(SB), Z3, Z4
+	VMOVUPS      numbers<>+320(SB), Z3
+	VFMADD213PS  numbers<>+384(SB), Z4, Z3
+	VFMADD213PS  numbers<>+448(SB), Z4, Z3
+	VFMADD213PS  numbers<>+512(SB), Z4, Z3
+	VFMADD213PS  numbers<>+576(SB), Z4, Z3
+	VMULPS       Z4, Z3, Z3
+	VFMADD213PS  Z4, Z4, Z3
+	VPSLLD       $0x17, Z2, Z2
+	VPADDD       numbers<>+640(SB), Z2, Z2
+	VFMADD213PS  Z2, Z2, Z3
 	VCMPPS       $0x15, numbers<>+832(SB), Z1, K1
-	VMOVAPS.Z    Z4, K1, Z4
+	VMOVAPS.Z    Z3, K1, Z3
 	VMOVUPS      numbers<>+640(SB), Z1
-	VADDPS       Z1, Z4, Z3
+	VADDPS       Z1, Z3, Z2
 	VPMOVD2M     Z0, K1
-	VBLENDMPS    Z4, Z1, K1, Z2
-	VDIVPS       Z3, Z2, Z2
-	VMOVUPS      Z2, (AX)(BX*4)
+	VMOVAPS      Z1, Z0
+	VMOVAPS      Z3, K1, Z0
+	VDIVPS       Z2, Z0, Z0
+	VMOVUPS      Z0, (AX)(BX*4)
 	ADDQ         $0x00000010, BX
 	CMPQ         BX, SI
 	JLE          loop1
@@ -1270,9 +1271,10 @@ end2:
 	VMOVUPS      numbers<>+640(SB), Z1
 	VADDPS       Z1, Z3, Z2
 	VPMOVD2M     Z0, K2
-	VBLENDMPS    Z3, Z1, K2, Z6
-	VDIVPS       Z2, Z6, Z6
-	VMOVUPS      Z6, K1, (AX)(BX*4)
+	VMOVAPS      Z1, Z0
+	VMOVAPS      Z3, K2, Z0
+	VDIVPS       Z2, Z0, Z0
+	VMOVUPS      Z0, K1, (AX)(BX*4)
 
 done3:
 	VZEROUPPER
@@ -1293,31 +1295,32 @@ TEXT ·swishAVX512(SB), NOSPLIT, $0-48
 loop1:
 	VMOVUPS      (CX)(BX*4), Z0
 	VPORD        numbers<>+768(SB), Z0, Z1
-	VMOVUPS      numbers<>+64(SB), Z3
-	VFMADD231PS  numbers<>+128(SB), Z1, Z3
-	VSUBPS       numbers<>+64(SB), Z3, Z4
-	VMOVAPS      Z1, Z5
-	VFNMADD231PS numbers<>+192(SB), Z4, Z5
-	VFNMADD231PS numbers<>+256(SB), Z4, Z5
-	VMOVUPS      numbers<>+320(SB), Z4
-	VFMADD213PS  numbers<>+384(SB), Z5, Z4
-	VFMADD213PS  numbers<>+448(SB), Z5, Z4
-	VFMADD213PS  numbers<>+512(SB), Z5, Z4
-	VFMADD213PS  numbers<>+576(SB), Z5, Z4
-	VMULPS       Z5, Z4, Z4
-	VFMADD213PS  Z5, Z5, Z4
-	VPSLLD       $0x17, Z3, Z3
-	VPADDD       numbers<>+640(SB), Z3, Z3
-	VFMADD213PS  Z3, Z3, Z4
+	VMOVUPS      numbers<>+64(SB), Z2
+	VFMADD231PS  numbers<>+128(SB), Z1, Z2
+	VSUBPS       numbers<>+64(SB), Z2, Z3
+	VMOVAPS      Z1, Z4
+	VFNMADD231PS numbers<>+192(SB), Z3, Z4
+	VFNMADD231PS numbers<>+256(SB), Z3, Z4
+	VMOVUPS      numbers<>+320(SB), Z3
+	VFMADD213PS  numbers<>+384(SB), Z4, Z3
+	VFMADD213PS  numbers<>+448(SB), Z4, Z3
+	VFMADD213PS  numbers<>+512(SB), Z4, Z3
+	VFMADD213PS  numbers<>+576(SB), Z4, Z3
+	VMULPS       Z4, Z3, Z3
+	VFMADD213PS  Z4, Z4, Z3
+	VPSLLD       $0x17, Z2, Z2
+	VPADDD       numbers<>+640(SB), Z2, Z2
+	VFMADD213PS  Z2, Z2, Z3
 	VCMPPS       $0x15, numbers<>+832(SB), Z1, K1
-	VMOVAPS.Z    Z4, K1, Z4
+	VMOVAPS.Z    Z3, K1, Z3
 	VMOVUPS      numbers<>+640(SB), Z1
-	VADDPS       Z1, Z4, Z3
+	VADDPS       Z1, Z3, Z2
 	VPMOVD2M     Z0, K1
-	VBLENDMPS    Z4, Z1, K1, Z2
-	VDIVPS       Z3, Z2, Z2
-	VMULPS       Z0, Z2, Z2
-	VMOVUPS      Z2, (AX)(BX*4)
+	VMOVAPS      Z1, Z1
+	VMOVAPS      Z3, K1, Z1
+	VDIVPS       Z2, Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (AX)(BX*4)
 	ADDQ         $0x00000010, BX
 	CMPQ         BX, SI
 	JLE          loop1
@@ -1352,10 +1355,11 @@ end2:
 	VMOVUPS      numbers<>+640(SB), Z1
 	VADDPS       Z1, Z3, Z2
 	VPMOVD2M     Z0, K2
-	VBLENDMPS    Z3, Z1, K2, Z6
-	VDIVPS       Z2, Z6, Z6
-	VMULPS       Z0, Z6, Z6
-	VMOVUPS      Z6, K1, (AX)(BX*4)
+	VMOVAPS      Z1, Z1
+	VMOVAPS      Z3, K2, Z1
+	VDIVPS       Z2, Z1, Z1
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, K1, (AX)(BX*4)
 
 done3:
 	VZEROUPPER
@@ -1508,35 +1512,37 @@ TEXT ·swishGradAVX512(SB), NOSPLIT, $0-72
 loop1:
 	VMOVUPS      (CX)(SI*4), Z0
 	VPORD        numbers<>+768(SB), Z0, Z1
-	VMOVUPS      numbers<>+64(SB), Z3
-	VFMADD231PS  numbers<>+128(SB), Z1, Z3
-	VSUBPS       numbers<>+64(SB), Z3, Z4
-	VMOVAPS      Z1, Z5
-	VFNMADD231PS numbers<>+192(SB), Z4, Z5
-	VFNMADD231PS numbers<>+256(SB), Z4, Z5
-	VMOVUPS      numbers<>+320(SB), Z4
-	VFMADD213PS  numbers<>+384(SB), Z5, Z4
-	VFMADD213PS  numbers<>+448(SB), Z5, Z4
-	VFMADD213PS  numbers<>+512(SB), Z5, Z4
-	VFMADD213PS  numbers<>+576(SB), Z5, Z4
-	VMULPS       Z5, Z4, Z4
-	VFMADD213PS  Z5, Z5, Z4
-	VPSLLD       $0x17, Z3, Z3
-	VPADDD       numbers<>+640(SB), Z3, Z3
-	VFMADD213PS  Z3, Z3, Z4
+	VMOVUPS      numbers<>+64(SB), Z2
+	VFMADD231PS  numbers<>+128(SB), Z1, Z2
+	VSUBPS       numbers<>+64(SB), Z2, Z3
+	VMOVAPS      Z1, Z4
+	VFNMADD231PS numbers<>+192(SB), Z3, Z4
+	VFNMADD231PS numbers<>+256(SB), Z3, Z4
+	VMOVUPS      numbers<>+320(SB), Z3
+	VFMADD213PS  numbers<>+384(SB), Z4, Z3
+	VFMADD213PS  numbers<>+448(SB), Z4, Z3
+	VFMADD213PS  numbers<>+512(SB), Z4, Z3
+	VFMADD213PS  numbers<>+576(SB), Z4, Z3
+	VMULPS       Z4, Z3, Z3
+	VFMADD213PS  Z4, Z4, Z3
+	VPSLLD       $0x17, Z2, Z2
+	VPADDD       numbers<>+640(SB), Z2, Z2
+	VFMADD213PS  Z2, Z2, Z3
 	VCMPPS       $0x15, numbers<>+832(SB), Z1, K1
-	VMOVAPS.Z    Z4, K1, Z4
+	VMOVAPS.Z    Z3, K1, Z3
 	VMOVUPS      numbers<>+640(SB), Z1
-	VADDPS       Z1, Z4, Z3
+	VADDPS       Z1, Z3, Z4
 	VPMOVD2M     Z0, K1
-	VBLENDMPS    Z4, Z1, K1, Z2
-	VBLENDMPS    Z1, Z4, K1, Z6
+	VMOVAPS      Z1, Z2
+	VMOVAPS      Z3, K1, Z2
+	VMOVAPS      Z3, Z3
+	VMOVAPS      Z1, K1, Z3
 	VMOVUPS      numbers<>+640(SB), Z1
-	VDIVPS       Z3, Z1, Z1
+	VDIVPS       Z4, Z1, Z1
 	VMULPS       Z1, Z2, Z2
-	VMULPS       Z1, Z6, Z6
-	VFMADD213PS  numbers<>+640(SB), Z0, Z6
-	VMULPS       Z6, Z2, Z2
+	VMULPS       Z1, Z3, Z3
+	VFMADD213PS  numbers<>+640(SB), Z0, Z3
+	VMULPS       Z3, Z2, Z2
 	VMOVUPS      (DX)(SI*4), Z0
 	VMULPS       Z0, Z2, Z2
 	VMOVUPS      Z2, (AX)(SI*4)
@@ -1572,19 +1578,21 @@ end2:
 	VCMPPS       $0x15, numbers<>+832(SB), Z1, K2
 	VMOVAPS.Z    Z3, K2, Z3
 	VMOVUPS      numbers<>+640(SB), Z1
-	VADDPS       Z1, Z3, Z2
+	VADDPS       Z1, Z3, Z4
 	VPMOVD2M     Z0, K2
-	VBLENDMPS    Z3, Z1, K2, Z7
-	VBLENDMPS    Z1, Z3, K2, Z8
+	VMOVAPS      Z1, Z2
+	VMOVAPS      Z3, K2, Z2
+	VMOVAPS      Z3, Z3
+	VMOVAPS      Z1, K2, Z3
 	VMOVUPS      numbers<>+640(SB), Z1
-	VDIVPS       Z2, Z1, Z1
-	VMULPS       Z1, Z7, Z7
-	VMULPS       Z1, Z8, Z8
-	VFMADD213PS  numbers<>+640(SB), Z0, Z8
-	VMULPS       Z8, Z7, Z7
+	VDIVPS       Z4, Z1, Z1
+	VMULPS       Z1, Z2, Z2
+	VMULPS       Z1, Z3, Z3
+	VFMADD213PS  numbers<>+640(SB), Z0, Z3
+	VMULPS       Z3, Z2, Z2
 	VMOVUPS.Z    (DX)(SI*4), K1, Z0
-	VMULPS       Z0, Z7, Z7
-	VMOVUPS      Z7, K1, (AX)(SI*4)
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      Z2, K1, (AX)(SI*4)
 
 done3:
 	VZEROUPPER
@@ -1606,32 +1614,33 @@ TEXT ·gluAVX512(SB), NOSPLIT, $0-72
 loop1:
 	VMOVUPS      (DX)(SI*4), Z0
 	VPORD        numbers<>+768(SB), Z0, Z1
-	VMOVUPS      numbers<>+64(SB), Z3
-	VFMADD231PS  numbers<>+128(SB), Z1, Z3
-	VSUBPS       numbers<>+64(SB), Z3, Z4
-	VMOVAPS      Z1, Z5
-	VFNMADD231PS numbers<>+192(SB), Z4, Z5
-	VFNMADD231PS numbers<>+256(SB), Z4, Z5
-	VMOVUPS      numbers<>+320(SB), Z4
-	VFMADD213PS  numbers<>+384(SB), Z5, Z4
-	VFMADD213PS  numbers<>+448(SB), Z5, Z4
-	VFMADD213PS  numbers<>+512(SB), Z5, Z4
-	VFMADD213PS  numbers<>+576(SB), Z5, Z4
-	VMULPS       Z5, Z4, Z4
-	VFMADD213PS  Z5, Z5, Z4
-	VPSLLD       $0x17, Z3, Z3
-	VPADDD       numbers<>+640(SB), Z3, Z3
-	VFMADD213PS  Z3, Z3, Z4
+	VMOVUPS      numbers<>+64(SB), Z2
+	VFMADD231PS  numbers<>+128(SB), Z1, Z2
+	VSUBPS       numbers<>+64(SB), Z2, Z3
+	VMOVAPS      Z1, Z4
+	VFNMADD231PS numbers<>+192(SB), Z3, Z4
+	VFNMADD231PS numbers<>+256(SB), Z3, Z4
+	VMOVUPS      numbers<>+320(SB), Z3
+	VFMADD213PS  numbers<>+384(SB), Z4, Z3
+	VFMADD213PS  numbers<>+448(SB), Z4, Z3
+	VFMADD213PS  numbers<>+512(SB), Z4, Z3
+	VFMADD213PS  numbers<>+576(SB), Z4, Z3
+	VMULPS       Z4, Z3, Z3
+	VFMADD213PS  Z4, Z4, Z3
+	VPSLLD       $0x17, Z2, Z2
+	VPADDD       numbers<>+640(SB), Z2, Z2
+	VFMADD213PS  Z2, Z2, Z3
 	VCMPPS       $0x15, numbers<>+832(SB), Z1, K1
-	VMOVAPS.Z    Z4, K1, Z4
+	VMOVAPS.Z    Z3, K1, Z3
 	VMOVUPS      numbers<>+640(SB), Z1
-	VADDPS       Z1, Z4, Z3
+	VADDPS       Z1, Z3, Z2
 	VPMOVD2M     Z0, K1
-	VBLENDMPS    Z4, Z1, K1, Z2
-	VDIVPS       Z3, Z2, Z2
-	VMOVUPS      (CX)(SI*4), Z0
-	VMULPS       Z0, Z2, Z2
-	VMOVUPS      Z2, (AX)(SI*4)
+	VMOVAPS      Z1, Z0
+	VMOVAPS      Z3, K1, Z0
+	VDIVPS       Z2, Z0, Z0
+	VMOVUPS      (CX)(SI*4), Z1
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, (AX)(SI*4)
 	ADDQ         $0x00000010, SI
 	CMPQ         SI, DI
 	JLE          loop1
@@ -1666,11 +1675,12 @@ end2:
 	VMOVUPS      numbers<>+640(SB), Z1
 	VADDPS       Z1, Z3, Z2
 	VPMOVD2M     Z0, K2
-	VBLENDMPS    Z3, Z1, K2, Z6
-	VDIVPS       Z2, Z6, Z6
-	VMOVUPS.Z    (CX)(SI*4), K1, Z0
-	VMULPS       Z0, Z6, Z6
-	VMOVUPS      Z6, K1, (AX)(SI*4)
+	VMOVAPS      Z1, Z0
+	VMOVAPS      Z3, K2, Z0
+	VDIVPS       Z2, Z0, Z0
+	VMOVUPS.Z    (CX)(SI*4), K1, Z1
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (AX)(SI*4)
 
 done3:
 	VZEROUPPER
@@ -1694,40 +1704,42 @@ TEXT ·gluGradAVX512(SB), NOSPLIT, $0-120
 loop1:
 	VMOVUPS      (BX)(R8*4), Z0
 	VPORD        numbers<>+768(SB), Z0, Z1
-	VMOVUPS      numbers<>+64(SB), Z3
-	VFMADD231PS  numbers<>+128(SB), Z1, Z3
-	VSUBPS       numbers<>+64(SB), Z3, Z4
-	VMOVAPS      Z1, Z5
-	VFNMADD231PS numbers<>+192(SB), Z4, Z5
-	VFNMADD231PS numbers<>+256(SB), Z4, Z5
-	VMOVUPS      numbers<>+320(SB), Z4
-	VFMADD213PS  numbers<>+384(SB), Z5, Z4
-	VFMADD213PS  numbers<>+448(SB), Z5, Z4
-	VFMADD213PS  numbers<>+512(SB), Z5, Z4
-	VFMADD213PS  numbers<>+576(SB), Z5, Z4
-	VMULPS       Z5, Z4, Z4
-	VFMADD213PS  Z5, Z5, Z4
-	VPSLLD       $0x17, Z3, Z3
-	VPADDD       numbers<>+640(SB), Z3, Z3
-	VFMADD213PS  Z3, Z3, Z4
+	VMOVUPS      numbers<>+64(SB), Z2
+	VFMADD231PS  numbers<>+128(SB), Z1, Z2
+	VSUBPS       numbers<>+64(SB), Z2, Z3
+	VMOVAPS      Z1, Z4
+	VFNMADD231PS numbers<>+192(SB), Z3, Z4
+	VFNMADD231PS numbers<>+256(SB), Z3, Z4
+	VMOVUPS      numbers<>+320(SB), Z3
+	VFMADD213PS  numbers<>+384(SB), Z4, Z3
+	VFMADD213PS  numbers<>+448(SB), Z4, Z3
+	VFMADD213PS  numbers<>+512(SB), Z4, Z3
+	VFMADD213PS  numbers<>+576(SB), Z4, Z3
+	VMULPS       Z4, Z3, Z3
+	VFMADD213PS  Z4, Z4, Z3
+	VPSLLD       $0x17, Z2, Z2
+	VPADDD       numbers<>+640(SB), Z2, Z2
+	VFMADD213PS  Z2, Z2, Z3
 	VCMPPS       $0x15, numbers<>+832(SB), Z1, K1
-	VMOVAPS.Z    Z4, K1, Z4
+	VMOVAPS.Z    Z3, K1, Z3
 	VMOVUPS      numbers<>+640(SB), Z1
-	VADDPS       Z1, Z4, Z3
+	VADDPS       Z1, Z3, Z2
 	VPMOVD2M     Z0, K1
-	VBLENDMPS    Z4, Z1, K1, Z2
-	VBLENDMPS    Z1, Z4, K1, Z6
-	VMOVUPS      numbers<>+640(SB), Z0
-	VDIVPS       Z3, Z0, Z0
-	VMULPS       Z0, Z2, Z2
-	VMULPS       Z0, Z6, Z6
-	VMOVUPS      (SI)(R8*4), Z0
-	VMULPS       Z0, Z2, Z2
-	VMOVUPS      (DX)(R8*4), Z0
-	VMULPS       Z0, Z6, Z6
-	VMULPS       Z2, Z6, Z6
-	VMOVUPS      Z2, (AX)(R8*4)
-	VMOVUPS      Z6, (CX)(R8*4)
+	VMOVAPS      Z1, Z0
+	VMOVAPS      Z3, K1, Z0
+	VMOVAPS      Z3, Z3
+	VMOVAPS      Z1, K1, Z3
+	VMOVUPS      numbers<>+640(SB), Z1
+	VDIVPS       Z2, Z1, Z1
+	VMULPS       Z1, Z0, Z0
+	VMULPS       Z1, Z3, Z3
+	VMOVUPS      (SI)(R8*4), Z1
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      (DX)(R8*4), Z1
+	VMULPS       Z1, Z3, Z3
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z0, (AX)(R8*4)
+	VMOVUPS      Z3, (CX)(R8*4)
 	ADDQ         $0x00000010, R8
 	CMPQ         R8, R9
 	JLE          loop1
@@ -1762,19 +1774,21 @@ end2:
 	VMOVUPS      numbers<>+640(SB), Z1
 	VADDPS       Z1, Z3, Z2
 	VPMOVD2M     Z0, K2
-	VBLENDMPS    Z3, Z1, K2, Z7
-	VBLENDMPS    Z1, Z3, K2, Z8
-	VMOVUPS      numbers<>+640(SB), Z0
-	VDIVPS       Z2, Z0, Z0
-	VMULPS       Z0, Z7, Z7
-	VMULPS       Z0, Z8, Z8
-	VMOVUPS.Z    (SI)(R8*4), K1, Z0
-	VMULPS       Z0, Z7, Z7
-	VMOVUPS.Z    (DX)(R8*4), K1, Z0
-	VMULPS       Z0, Z8, Z8
-	VMULPS       Z7, Z8, Z8
-	VMOVUPS      Z7, K1, (AX)(R8*4)
-	VMOVUPS      Z8, K1, (CX)(R8*4)
+	VMOVAPS      Z1, Z0
+	VMOVAPS      Z3, K2, Z0
+	VMOVAPS      Z3, Z3
+	VMOVAPS      Z1, K2, Z3
+	VMOVUPS      numbers<>+640(SB), Z1
+	VDIVPS       Z2, Z1, Z1
+	VMULPS       Z1, Z0, Z0
+	VMULPS       Z1, Z3, Z3
+	VMOVUPS.Z    (SI)(R8*4), K1, Z1
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS.Z    (DX)(R8*4), K1, Z1
+	VMULPS       Z1, Z3, Z3
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z0, K1, (AX)(R8*4)
+	VMOVUPS      Z3, K1, (CX)(R8*4)
 
 done3:
 	VZEROUPPER

@@ -113,10 +113,11 @@ func (e *emitter) broadcast(name string) reg.VecVirtual {
 	return v
 }
 
-// broadcastD fills a vector with a uint32 parameter.
-func (e *emitter) broadcastD(name string) reg.VecVirtual {
-	v := e.vec()
-	e.VPBROADCASTD(e.address(name), v)
+// fill fills a vector with a number of 32 bits.
+func (e *emitter) fill(r reg.GPVirtual) reg.VecVirtual {
+	x, v := e.XMM(), e.vec()
+	e.VMOVD(r, x)
+	e.VPBROADCASTD(x, v)
 	return v
 }
 

@@ -101,9 +101,11 @@ func (e *emitter) sigmoidParts(x reg.VecVirtual, both bool) (a, b, d reg.VecVirt
 	if e.wide() {
 		negative := e.K()
 		e.VPMOVD2M(x, negative)
-		e.VBLENDMPS(z, one, negative, a)
+		e.VMOVAPS(one, a)
+		e.VMOVAPS(z, negative, a)
 		if both {
-			e.VBLENDMPS(one, z, negative, b)
+			e.VMOVAPS(z, b)
+			e.VMOVAPS(one, negative, b)
 		}
 		return a, b, d
 	}

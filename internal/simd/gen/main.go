@@ -14,10 +14,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
+	"github.com/mmcloughlin/avo/reg"
 )
 
 // families are the generated files: kernels_NAME_amd64.s and kernels_NAME_amd64.go hold what write emits, for each of
@@ -32,6 +35,7 @@ var families = []struct {
 	{"elementwise", elementwise},
 	{"reduce", reduce},
 	{"rows", rows},
+	{"dropout", dropout},
 }
 
 func main() {
@@ -98,6 +102,9 @@ func generate() (map[string][]byte, error) {
 		if err == nil {
 			err = pass.Compile.Execute(file)
 		}
+		if err == nil {
+			err = highRegisters(file)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("kernels of family %s: %w", f.name, err)
 		}
@@ -111,4 +118,22 @@ func generate() (map[string][]byte, error) {
 		}
 	}
 	return files, nil
+}
+
+// highRegisters refuses vector registers 16 to 31 in kernels for AVX2: avo takes them where others run out, but only
+// AVX-512 has them.
+func highRegisters(file *ir.File) error {
+	for _, f := range file.Functions() {
+		if !strings.HasSuffix(f.Name, avx2.suffix) {
+			continue
+		}
+		for _, i := range f.Instructions() {
+			for _, r := range i.Registers() {
+				if p := reg.ToPhysical(r); p != nil && p.Kind() == reg.KindVector && p.PhysicalIndex() > 15 {
+					return fmt.Errorf("%s needs more than 16 vector registers", f.Name)
+				}
+			}
+		}
+	}
+	return nil
 }

@@ -21,11 +21,8 @@ func (e *emitter) firstLanes(n reg.GPVirtual) mask {
 		e.KMOVW(bits, k)
 		return mask{k: k}
 	}
-	number, v := e.vec(), e.vec()
-	x := e.XMM()
-	e.VMOVD(n.As32(), x)
-	e.VPBROADCASTD(x, number)
-	e.VPCMPGTD(e.lanes(), number, v) // n > lane
+	v := e.fill(n.As32().(reg.GPVirtual))
+	e.VPCMPGTD(e.lanes(), v, v) // n > lane
 	return mask{v: v}
 }
 
