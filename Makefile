@@ -17,7 +17,7 @@ vet:
 	go vet ./...
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; fi
 
-# The CPU kernels' assembly, from internal/simd/gen; its tests say when it is stale.
+# The CPU kernels' assembly, by the generator in internal/simd/gen.
 generate:
 	go generate ./internal/simd
 

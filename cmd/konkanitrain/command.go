@@ -58,11 +58,11 @@ func run(args []string, s streams) (code int) {
 			code = exitFailed
 		}
 	}()
-	cmd, args, err := choose(args)
+	cmd, rest, err := choose(args)
 	if err == nil {
 		ctx, stop := interruptible(s.err, cmd.onStop)
 		defer stop()
-		err = cmd.run(ctx, args, s)
+		err = cmd.run(ctx, rest, s)
 	}
 	if errors.Is(err, errHelpWanted) {
 		err = printHelp(s.out, cmd.name)
@@ -115,7 +115,7 @@ func report(w io.Writer, err error) int {
 		return exitOK
 	case errors.As(err, &usage):
 		printProblems(w, usage.err)
-		fmt.Fprintln(w, strings.TrimSpace("konkanitrain help "+usage.command)+" says what is possible.")
+		fmt.Fprintf(w, "`%s` says what is possible.\n", strings.TrimSpace("konkanitrain help "+usage.command))
 		return exitUsage
 	case errors.Is(err, train.ErrInterrupted), errors.Is(err, context.Canceled):
 		fmt.Fprintf(w, "konkanitrain: %v\n", err)

@@ -64,7 +64,7 @@ func overview() string {
 	var s strings.Builder
 	s.WriteString("konkanitrain trains small Conformer speech recognisers on the machine at hand.\n\nCommands:\n")
 	for _, c := range append(commands(), helpCommand()) {
-		fmt.Fprintf(&s, "  %-34s %s\n", strings.TrimSpace(c.name+" "+c.args), c.summary)
+		fmt.Fprintf(&s, "  %-41s %s\n", strings.TrimSpace(c.name+" "+c.args), c.summary)
 	}
 	s.WriteString("\nWithout a command, flags are those of train:\n")
 	return s.String()
@@ -79,12 +79,13 @@ func trainHelp() (string, error) {
 	return `
   konkanitrain --train_manifest train.jsonl --val_manifest dev.jsonl --batch_size 2 --grad_accum 4 --fp16
   konkanitrain --config configs/optimized.yaml --train_manifest train.jsonl --val_manifest dev.jsonl
-  konkanitrain --config configs/optimized.yaml --train_manifest train.jsonl --resume auto
+  konkanitrain --checkpoint_dir runs/optimized --resume auto
 
 Every setting is a flag and a key of the YAML file that --config names (batch_size: 2). Flags overrule the file,
-the file overrules the defaults. Flags may be written with - for _. Paths, also those in a YAML file, start at
-the working directory; those inside a manifest start at the manifest.
-gradient_accumulation_steps is another name for grad_accum, mixed_precision for fp16.
+the file overrules the defaults; a resumed run takes what neither of them gives from its checkpoint. Flags may be
+written with - for _. Paths, also those in a YAML file, start at the working directory; those inside a
+manifest start at the manifest. gradient_accumulation_steps is another name for grad_accum, mixed_precision
+for fp16.
 
 Ctrl-C finishes the update, saves and exits with code 130; a second one stops at once. Other exit codes: 0 done,
 1 the run failed, 2 a mistake in the command line or the configuration.

@@ -55,8 +55,21 @@ func newTrainOptions(config *train.Config) (*trainOptions, error) {
 	return &trainOptions{o, o.flags.String("config", "", "YAML file of settings")}, nil
 }
 
-// load fills config: the file over the defaults, flags over the file. The error lists every problem.
+// load fills config: what a resumed checkpoint was saved with over the defaults, the file over that, flags over the
+// file. The error lists every problem.
 func (o *trainOptions) load(config *train.Config) error {
+	err := o.given()
+	if err == nil && config.Run.Resume != "" {
+		err = o.resume(config)
+	}
+	if err := errors.Join(err, o.set.Locate(config.Validate())); err != nil {
+		return err
+	}
+	return o.checkMachine(config)
+}
+
+// given sets what the file and the flags say.
+func (o *trainOptions) given() error {
 	var problems []error
 	if *o.file != "" {
 		document, err := os.ReadFile(*o.file)
@@ -66,11 +79,7 @@ func (o *trainOptions) load(config *train.Config) error {
 			problems = append(problems, o.set.YAML(*o.file, document))
 		}
 	}
-	problems = append(problems, o.set.Apply(), o.set.Locate(config.Validate()))
-	if err := errors.Join(problems...); err != nil {
-		return err
-	}
-	return o.checkMachine(config)
+	return errors.Join(append(problems, o.set.Apply())...)
 }
 
 // checkMachine looks at what the settings name: manifests and device.
@@ -79,6 +88,9 @@ func (o *trainOptions) checkMachine(config *train.Config) error {
 	problems := []error{o.manifest("train_manifest", d.TrainManifest)}
 	if d.ValManifest != "" {
 		problems = append(problems, o.manifest("val_manifest", d.ValManifest))
+	}
+	if d.TestManifest != "" {
+		problems = append(problems, o.manifest("test_manifest", d.TestManifest))
 	}
 	if _, _, err := train.ChooseDevice(config.Run.Device); err != nil {
 		problems = append(problems, err)

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"konkanitrain/internal/testkit"
+	"konkanitrain/train"
+)
+
+// runHere is run with what it printed.
+func runHere(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = run(args, streams{&out, &err})
+	return code, out.String(), err.String()
+}
+
+type panics struct{}
+
+func (panics) Write([]byte) (int, error) { panic("the writer broke") }
+
+// A panic becomes an explanation and exit code 1.
+func TestPanicIsExplained(t *testing.T) {
+	var stderr bytes.Buffer
+	code := run([]string{"version"}, streams{panics{}, &stderr})
+	if code != exitFailed {
+		t.Errorf("exit code %d, want %d", code, exitFailed)
+	}
+	for _, want := range []string{"a mistake in the program itself: the writer broke", "konkanitrain version", "Please report", "goroutine"} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("no %q in\n%s", want, stderr.String())
+		}
+	}
+}
+
+// Every setting has one place in the help, under its subject, with its default.
+func TestHelpIsComplete(t *testing.T) {
+	_, text, _ := runHere("help", "train")
+	config := train.Default()
+	o, err := newTrainOptions(&config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range o.set.All {
+		if n := strings.Count(text, "--"+x.Key+" "); n < 1 {
+			t.Errorf("%s is not in the help", x.Key)
+		}
+	}
+	at := 0
+	for _, title := range []string{"\nData:\n", "\nModel:\n", "\nOptimisation:\n", "\nRun:\n", "\nConfiguration:\n"} {
+		i := strings.Index(text, title)
+		if i < at {
+			t.Errorf("%q is missing from the help, or before its time", title)
+		}
+		at = i
+	}
+	for _, want := range []string{"(default 8)", "(default 0.001)", `(default "auto")`, "(default 0.9,1,1.1)", "(default true)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in the help", want)
+		}
+	}
+}
+
+// Other names are of settings that exist, in files and on the command line alike.
+func TestAliases(t *testing.T) {
+	manifest := touch(t, "train.jsonl")
+	file := filepath.Join(t.TempDir(), "a.yaml")
+	if err := os.WriteFile(file, []byte("gradient_accumulation_steps: 7\ntrain_manifest: "+manifest+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	config := train.Default()
+	o, err := newTrainOptions(&config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.parse([]string{"--config", file, "--mixed-precision"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.load(&config); err != nil {
+		t.Fatal(err)
+	}
+	if config.Optimise.GradAccum != 7 || !config.Run.FP16 || config.Data.TrainManifest != manifest {
+		t.Errorf("grad_accum %d, fp16 %v, train_manifest %s: want 7, true, %s", config.Optimise.GradAccum, config.Run.FP16, config.Data.TrainManifest, manifest)
+	}
+}
+
+func touch(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The files with mistakes among the reference data.
+func TestSharedMistakes(t *testing.T) {
+	dir := filepath.Join(testkit.Shared(t), "cases", "configs")
+	for file, want := range map[string][]string{
+		"unknown_key.yaml":   {`unknown_key.yaml:3: unknown key "bacth_size": did you mean batch_size?`},
+		"duplicate_key.yaml": {"duplicate_key.yaml:3: batch_size is set twice, on lines 1 and 3"},
+		"types.yaml":         {`types.yaml:2: fp16 is the text "yes", want true or false`, "types.yaml:3: batch_size is 2.5, want a whole number"},
+		"many_errors.yaml": {
+			"many_errors.yaml:2: heads 5 does not divide d_model 192", "many_errors.yaml:3: batch_size is 0", "many_errors.yaml:4: grad_accum is 0",
+			"many_errors.yaml:5: learning_rate is -0.001", "many_errors.yaml:6: ctc_weight is 1.5",
+			`many_errors.yaml:7: unknown key "warmup": did you mean warmup_updates?`,
+		},
+	} {
+		code, _, stderr := runHere("--config", filepath.Join(dir, file))
+		if code != exitUsage {
+			t.Errorf("%s: exit code %d, want %d", file, code, exitUsage)
+		}
+		for _, w := range want {
+			if !strings.Contains(stderr, w) {
+				t.Errorf("%s: no %q in\n%s", file, w, stderr)
+			}
+		}
+		if len(want) > 1 && !strings.Contains(stderr, fmt.Sprintf("%d problems", len(want))) {
+			t.Errorf("%s: want %d problems in\n%s", file, len(want), stderr)
+		}
+	}
+}
+
+// Whatever the arguments are, the program answers with a usage error or help: it never panics, and begins
+// nothing. (There is no manifest, so nothing can begin.)
+func FuzzArguments(f *testing.F) {
+	f.Add("--batch_size\x002")
+	f.Add("eval\x00--json=maybe")
+	f.Add("transcribe\x00--\x00--\x00a.wav")
+	f.Add("-\x00---\x00--=\x00--speeds=,")
+	f.Add("help\x00train")
+	f.Fuzz(func(t *testing.T, joined string) {
+		code, _, stderr := runHere(strings.Split(joined, "\x00")...)
+		if code != exitOK && code != exitUsage || strings.Contains(stderr, "mistake in the program") {
+			t.Errorf("exit code %d: %s", code, stderr)
+		}
+	})
+}
+
+// The nearest guess for flags looks at all of them.
+func TestNearestFlag(t *testing.T) {
+	for given, want := range map[string]string{
+		"--bacth_size": "--batch_size", "--bacth-size=3": "--batch_size", "--lr": "--learning_rate", "--confg": "--config", "--epochs": "--num_epochs",
+	} {
+		if _, _, stderr := runHere(given, "1"); !strings.Contains(stderr, "did you mean "+want+"?") {
+			t.Errorf("%s: no guess %s in %s", given, want, stderr)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-audio/audio"
+	"github.com/go-audio/wav"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes the program a command that tests can execute, konkanitrain.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"konkanitrain": main})
+}
+
+// TestScripts runs what a user types: testdata/script/*.txtar.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":  exits,
+			"corpus": corpusCommand,
+		},
+	})
+}
+
+// exits CODE PROGRAM ARGS... executes a program and wants this exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
+	}
+	code := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// corpusCommand is corpus NAME N: N recordings, and the manifest NAME.jsonl that lists them.
+func corpusCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: corpus NAME N")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(corpus(ts.MkAbs("."), args[0], n))
+}
+
+// letters are written for tones of these frequencies, in Hz.
+var letters = []struct {
+	text string
+	tone float64
+}{{"क", 400}, {"म", 900}, {"ळ", 1700}, {"ी", 2900}}
+
+// corpus writes n recordings at 8 kHz, of two to four tones with pauses, below dir/NAME, and their manifest.
+func corpus(dir, name string, n int) error {
+	const rate = 8000
+	if err := os.MkdirAll(filepath.Join(dir, name), 0o777); err != nil {
+		return err
+	}
+	var manifest strings.Builder
+	for i := range n {
+		var samples []int
+		text, code := "", i*7+len(name)
+		for range 2 + i%3 {
+			letter := letters[code%len(letters)]
+			code = code/len(letters) + i + 1
+			text += letter.text
+			for s := range rate / 8 {
+				samples = append(samples, int(8000*math.Sin(2*math.Pi*letter.tone*float64(s)/rate)))
+			}
+			samples = append(samples, make([]int, rate/20)...)
+		}
+		file := filepath.Join(name, strconv.Itoa(i)+".wav")
+		if err := writeWAV(filepath.Join(dir, file), rate, samples); err != nil {
+			return err
+		}
+		line, err := json.Marshal(map[string]any{"audio_filepath": filepath.ToSlash(file), "text": text})
+		if err != nil {
+			return err
+		}
+		manifest.Write(append(line, '\n'))
+	}
+	return os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(manifest.String()), 0o666)
+}
+
+func writeWAV(path string, rate int, samples []int) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	e := wav.NewEncoder(f, rate, 16, 1, 1)
+	if err := e.Write(&audio.IntBuffer{Format: &audio.Format{NumChannels: 1, SampleRate: rate}, Data: samples, SourceBitDepth: 16}); err != nil {
+		return err
+	}
+	if err := e.Close(); err != nil {
+		return err
+	}
+	return f.Close()
+}
