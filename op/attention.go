@@ -175,7 +175,7 @@ func (a attention) op(in []Type) (*Op, error) {
 		wrt[i] = true
 	}
 	return &Op{
-		Name: a.name(), Params: a.params(), Out: in[0].Shape.Clone(), InPlace: []int{0},
+		Name: a.name(), Params: a.params(), Out: in[0].Shape.Clone(),
 		Run: a.cpu, Ref: a.ref, Scratch: a.scratch(), FLOPs: a.flops(2, 3),
 		wrt: wrt,
 		grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {

@@ -67,6 +67,10 @@ func TestCrossEntropyHugeLogits(t *testing.T) {
 	if got := b.run(t, b.out)[0].Data[0]; got != 120000 {
 		t.Errorf("the loss is %g, want 120000", got)
 	}
+	// An offset common to a row's logits changes nothing.
+	in[0] = Array{Data: []float64{60000, 60000, 60000, -60000, -60000, -60000}, Shape: []int{1, 2, 3}}
+	b = newBench(t, crossEntropyOf(0), in, nil)
+	closeTo(t, "loss of equal logits", b.run(t, b.out)[0].Data, []float64{2 * math.Log(3)}, 1e-7)
 }
 
 func TestCrossEntropyGolden(t *testing.T) {

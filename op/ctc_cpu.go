@@ -117,7 +117,7 @@ func (c *ctcShape) cpu(e *Env, loss Tensor, in []Tensor) {
 		}
 		alpha := rows.part(0, 2*len(target)+1)
 		for t := range n {
-			simd.LogSoftmax(logP, x[t*c.v:][:c.v])
+			logProbabilities(logP, x[t*c.v:][:c.v])
 			emissions(emits, p, logP, target)
 			if t == 0 {
 				ctcStart(alpha, emits, n)
@@ -145,7 +145,7 @@ func (c *ctcShape) gradCPU(e *Env, dx Tensor, in []Tensor) {
 		states := 2*len(target) + 1
 		for t := range n { // out holds log probabilities until the way back
 			row, alpha := out[t*c.v:][:c.v], tables.part(t*states, states)
-			simd.LogSoftmax(row, x[t*c.v:][:c.v])
+			logProbabilities(row, x[t*c.v:][:c.v])
 			emissions(emits, p, row, target)
 			if t == 0 {
 				ctcStart(alpha, emits, n)
