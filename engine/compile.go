@@ -21,7 +21,7 @@ type Spec struct {
 	Shared []*G.Node
 	// Outputs are the nodes that stay readable after a run, by name.
 	Outputs map[string]*G.Node
-	// Loss is where the forward pass ends; nil without a backward pass.
+	// Loss is where the forward pass ends: what is younger belongs to the backward pass. Nil without one.
 	Loss *G.Node
 	// Half stores what the backward pass needs from the forward pass as float16 in between.
 	Half bool
@@ -160,10 +160,6 @@ func (c *compiler) block(name string, words, first, last int) int {
 // steps: one step for each op, its result in a block of its own, in the memory of an input that nobody reads
 // any more (InPlace), or, for a view, inside its input.
 func (c *compiler) steps() error {
-	lossStep := len(c.order)
-	if c.spec.Loss != nil {
-		lossStep = c.step[c.spec.Loss]
-	}
 	for _, n := range c.order {
 		if isLeaf(n) {
 			continue
@@ -181,7 +177,7 @@ func (c *compiler) steps() error {
 			return err
 		}
 		i := c.step[n]
-		s := Step{Op: kernel, Scratch: -1, Backward: i > lossStep}
+		s := Step{Op: kernel, Scratch: -1, Backward: c.backward(n)}
 		for _, child := range children {
 			s.In = append(s.In, c.place[child])
 		}
@@ -198,6 +194,10 @@ func (c *compiler) steps() error {
 	}
 	return nil
 }
+
+// backward says whether Grad made n. The loss need not be among the steps: Grad doesn't read its value, so it is
+// dead code unless it is an output.
+func (c *compiler) backward(n *G.Node) bool { return c.spec.Loss != nil && n.ID() > c.spec.Loss.ID() }
 
 // inPlace is the input of step i whose memory its result may take, or -1.
 func (c *compiler) inPlace(s Step, i int) int {
