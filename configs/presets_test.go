@@ -117,9 +117,9 @@ func TestSmokeFiles(t *testing.T) {
 	if err := set.YAML("smoke.yaml", text); err != nil {
 		t.Fatal(err)
 	}
-	manifests := slices.DeleteFunc([]string{c.Data.TrainManifest, c.Data.ValManifest}, func(s string) bool { return s == "" })
-	if len(manifests) != 2 {
-		t.Errorf("manifests %v, want one to train on and one to validate on", manifests)
+	manifests := slices.DeleteFunc([]string{c.Data.TrainManifest, c.Data.ValManifest, c.Data.TestManifest}, func(s string) bool { return s == "" })
+	if len(manifests) != 3 {
+		t.Errorf("manifests %v, want one each to train, validate and test on", manifests)
 	}
 	for _, m := range manifests {
 		if _, err := os.Stat(filepath.Join("..", filepath.FromSlash(m))); err != nil {

@@ -108,6 +108,10 @@ func checkDevice(device string, workers int) error {
 // resultText is the result for people: every rate with the integers behind it.
 func resultText(model *train.Recogniser, c evalConfig, e *train.Evaluation) string {
 	w, n := e.Score.Words, e.Score.Utterances
+	parts := ""
+	if e.CE > 0 { // there is a decoder
+		parts = fmt.Sprintf(" (CTC %.4f, cross-entropy %.4f)", e.CTC, e.CE)
+	}
 	text := fmt.Sprintf(`model                 %s
 manifest              %s: %d utterances, %.1f s of audio, in %.1f s
 word error rate       %v
@@ -115,9 +119,9 @@ character error rate  %v
 word accuracy         %s
 exact match           %s of the utterances
 empty output          %s of the utterances, blank in %.1f %% of the frames
-loss                  %.4f nats per utterance (CTC %.4f, cross-entropy %.4f)
+loss                  %.4f nats per utterance%s
 `, model.Describe(), c.Manifest, n, e.Audio, e.Took, w, e.Score.Chars,
-		share(w.Ref-w.Errors(), w.Ref), share(e.Score.Exact, n), share(e.Score.EmptyHyps, n), 100*e.BlankShare, e.Loss, e.CTC, e.CE)
+		share(w.Ref-w.Errors(), w.Ref), share(e.Score.Exact, n), share(e.Score.EmptyHyps, n), 100*e.BlankShare, e.Loss, parts)
 	if e.Infeasible > 0 {
 		text += fmt.Sprintf("too short for CTC     %s of the utterances\n", share(e.Infeasible, n))
 	}

@@ -1,0 +1,142 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"konkanitrain/checkpoint"
+)
+
+// endless are the flags of a tiny run that doesn't end by itself.
+func endless(t *testing.T) (flags []string, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := corpus(dir, "train", 6); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields("--train_manifest train.jsonl --sample_rate 8000 --num_mels 20 --d_model 16 --heads 2 --encoder_layers 1 " +
+		"--decoder_layers 0 --subsample_channels 4 --subsampling 2 --conv_kernel 3 --batch_size 3 --num_epochs 1000000 " +
+		"--save_every 1000000 --log_every 1 --cpu_workers 1 --checkpoint_dir run"), dir
+}
+
+// started is the program while it runs.
+type started struct {
+	*exec.Cmd
+	out    *bufio.Scanner
+	stderr bytes.Buffer
+}
+
+func start(t *testing.T, dir string, args ...string) *started {
+	t.Helper()
+	s := &started{Cmd: exec.Command("konkanitrain", args...)}
+	s.Dir, s.Stderr = dir, &s.stderr
+	pipe, err := s.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.out = bufio.NewScanner(pipe)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Process.Kill() })
+	return s
+}
+
+// await reads until a line holds text.
+func (s *started) await(t *testing.T, text string) {
+	t.Helper()
+	for s.out.Scan() {
+		if strings.Contains(s.out.Text(), text) {
+			return
+		}
+	}
+	t.Fatalf("the program ended without printing %q; standard error:\n%s", text, s.stderr.String())
+}
+
+// end waits for the program and returns its exit code.
+func (s *started) end(t *testing.T) int {
+	t.Helper()
+	for s.out.Scan() {
+	}
+	var exit *exec.ExitError
+	if err := s.Wait(); err != nil && !errors.As(err, &exit) && !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	return s.ProcessState.ExitCode()
+}
+
+// The first signal finishes the update and saves; the run goes on from there.
+func TestInterruptSaves(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			flags, dir := endless(t)
+			s := start(t, dir, flags...)
+			s.await(t, "update 3 ")
+			if err := s.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			if code := s.end(t); code != exitInterrupted {
+				t.Errorf("exit code %d, want %d; standard error:\n%s", code, exitInterrupted, s.stderr.String())
+			}
+			if !strings.Contains(s.stderr.String(), "finishing this update and saving") || !strings.Contains(s.stderr.String(), "--resume auto") {
+				t.Errorf("standard error says neither what happens nor how to go on:\n%s", s.stderr.String())
+			}
+			entries, err := checkpoint.List(filepath.Join(dir, "run"))
+			if err != nil || len(entries) != 1 || entries[0].Step < 3 {
+				t.Fatalf("checkpoints %v (%v), want one of update 3 or later", entries, err)
+			}
+			again := start(t, dir, append(flags, "--resume", "auto", "--num_epochs", "1")...)
+			again.await(t, "resumed from")
+			if code := again.end(t); code != exitOK {
+				t.Errorf("resumed: exit code %d; standard error:\n%s", code, again.stderr.String())
+			}
+		})
+	}
+}
+
+// A second signal ends the program although it is still busy: here, reading a manifest that never ends.
+func TestSecondInterruptStopsAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "train.jsonl"), 0o600); err != nil {
+		t.Skipf("skipped: no named pipes here: %v", err)
+	}
+	s := &started{Cmd: exec.Command("konkanitrain", "--train_manifest", "train.jsonl")}
+	stderr, err := s.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Dir = dir
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Process.Kill() })
+	pipe, err := os.OpenFile(filepath.Join(dir, "train.jsonl"), os.O_WRONLY, 0) // returns when the program reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	if err := s.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() && !strings.Contains(lines.Text(), "Once more stops at once") {
+	}
+	if err := s.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	io.Copy(io.Discard, stderr)
+	s.Wait()
+	if code := s.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
+	}
+}
