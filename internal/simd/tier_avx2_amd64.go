@@ -15,9 +15,9 @@ func avx2Tier() *kernels {
 		addBias: addBiasAVX2, setRows: setRowsAVX2, columnSum: columnSumAVX2,
 		dropout: dropWith(dropoutAVX2), addDropout: addDropWith(addDropoutAVX2),
 		swishDropout: dropWith(swishDropoutAVX2), swishDropoutGrad: dropGradWith(swishDropoutGradAVX2),
-		convolve: convolvePlain,
-		toHalf:   toHalfPlain, fromHalf: fromHalfPlain,
-		adamW: adamWPlain,
+		convolve: avx2Convolve.convolve,
+		toHalf:   toHalfWith(8, toHalfAVX2), fromHalf: fromHalfWith(8, fromHalfAVX2),
+		adamW: adamWWith(adamWAVX2),
 	}
 }
 
@@ -36,3 +36,5 @@ var avx2Tiles = tileSet{
 	},
 	copy: copyPanelAVX2,
 }
+
+var avx2Convolve = convolveSet{lanes: 8, by8: convolve8AVX2, by12: convolve12AVX2, narrow: convolvePlain}

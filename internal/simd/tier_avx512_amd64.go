@@ -15,9 +15,9 @@ func avx512Tier() *kernels {
 		addBias: addBiasAVX512, setRows: setRowsAVX512, columnSum: columnSumAVX512,
 		dropout: dropWith(dropoutAVX512), addDropout: addDropWith(addDropoutAVX512),
 		swishDropout: dropWith(swishDropoutAVX512), swishDropoutGrad: dropGradWith(swishDropoutGradAVX512),
-		convolve: convolvePlain,
-		toHalf:   toHalfPlain, fromHalf: fromHalfPlain,
-		adamW: adamWPlain,
+		convolve: avx512Convolve.convolve,
+		toHalf:   toHalfWith(16, toHalfAVX512), fromHalf: fromHalfWith(16, fromHalfAVX512),
+		adamW: adamWWith(adamWAVX512),
 	}
 }
 
@@ -38,3 +38,5 @@ var avx512Tiles = tileSet{
 	},
 	copy: copyPanelAVX512,
 }
+
+var avx512Convolve = convolveSet{lanes: 16, by8: convolve8AVX512, by12: convolve12AVX512, narrow: avx2Convolve.convolve}

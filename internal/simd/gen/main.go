@@ -36,6 +36,9 @@ var families = []struct {
 	{"reduce", reduce},
 	{"rows", rows},
 	{"dropout", dropout},
+	{"convolve", convolve},
+	{"half", half},
+	{"adamw", adamW},
 }
 
 func main() {
