@@ -2,7 +2,7 @@ package op
 
 import "konkanitrain/internal/simd"
 
-// The convolution is a product of the patches [n, 9] that the n = frames*F' outputs see with the kernels
+// The convolution is a product of the patches [9, n] that the n = frames*F' outputs see with the kernels
 // [C, 9], taken a few output frames at a time: patches and results then stay in the cache.
 
 // patchOutputs is about how many outputs are taken at a time.
@@ -23,7 +23,7 @@ func subsampleConvCPU(s subsampling) func(*Env, Tensor, []Tensor) {
 				out := y[t*width:][:m*width]
 				s.patches(e.Scratch, x, t, m, n)
 				simd.SetRows(out, m*s.fOut(), in[2].Data)
-				e.BLAS.Sgemm(noTrans, trans, m*s.fOut(), s.c, 9, 1, e.Scratch, 9, in[1].Data, 9, 1, out, s.c)
+				e.BLAS.Sgemm(trans, trans, m*s.fOut(), s.c, 9, 1, e.Scratch, m*s.fOut(), in[1].Data, 9, 1, out, s.c)
 				simd.Relu(out, out)
 			}
 			padding := y[nOut*width:]
@@ -45,7 +45,7 @@ func subsampleConvGradWeightCPU(s subsampling) func(*Env, Tensor, []Tensor) {
 			for t := 0; t < nOut; t += s.step() {
 				m := min(s.step(), nOut-t)
 				s.patches(patches, x, t, m, n)
-				e.BLAS.Sgemm(trans, noTrans, 9, s.c, m*s.fOut(), 1, patches, 9, g[t*width:], s.c, 1, taps, s.c)
+				e.BLAS.Sgemm(noTrans, noTrans, 9, s.c, m*s.fOut(), 1, patches, m*s.fOut(), g[t*width:], s.c, 1, taps, s.c)
 			}
 		}
 		e.start(dw.Data)
@@ -62,51 +62,61 @@ func subsampleConvGradInputCPU(s subsampling) func(*Env, Tensor, []Tensor) {
 			n, nOut := s.frames(in[2].Ints, b)
 			for t := 0; t < nOut; t += s.step() {
 				m := min(s.step(), nOut-t)
-				e.BLAS.Sgemm(noTrans, noTrans, m*s.fOut(), 9, s.c, 1, g[t*width:], s.c, in[1].Data, 9, 0, e.Scratch, 9)
+				e.BLAS.Sgemm(trans, trans, 9, m*s.fOut(), s.c, 1, in[1].Data, 9, g[t*width:], s.c, 0, e.Scratch, m*s.fOut())
 				s.addPatches(dx, e.Scratch, t, m, n)
 			}
 		}
 	}
 }
 
-// patches writes what the outputs of m frames from t on see of the n frames x [n, F]: dst [m*F', 9].
-func (s subsampling) patches(dst, x []float32, t, m, n int) {
-	dst = dst[:m*s.fOut()*9]
-	clear(dst)
+// patches writes what the n = m*F' outputs of m frames from t on see of the first own frames of x [T, F]:
+// dst [9, n], a row for each tap.
+func (s subsampling) patches(dst, x []float32, t, m, own int) {
+	n := m * s.fOut()
+	dst = dst[:9*n]
 	for r := range m {
-		from, to := window(t+r, n)
-		for i := from; i < to; i++ {
-			row := x[(2*(t+r)+i-1)*s.f:][:s.f]
-			for f := range s.fOut() {
-				patch := dst[(r*s.fOut()+f)*9+3*i:][:3]
-				if f > 0 {
-					patch[0] = row[2*f-1]
-				}
-				patch[1] = row[2*f]
-				if 2*f+1 < s.f {
-					patch[2] = row[2*f+1]
-				}
+		from, to := window(t+r, own)
+		for i := range 3 {
+			left := dst[3*i*n+r*s.fOut():][:s.fOut()]
+			centre := dst[(3*i+1)*n+r*s.fOut():][:s.fOut()]
+			right := dst[(3*i+2)*n+r*s.fOut():][:s.fOut()]
+			if i < from || i >= to {
+				clear(left)
+				clear(centre)
+				clear(right)
+				continue
 			}
+			row := x[(2*(t+r)+i-1)*s.f:][:s.f]
+			for f := range s.f / 2 {
+				centre[f], right[f] = row[2*f], row[2*f+1]
+			}
+			if s.f%2 == 1 { // the last output has no bin on its right
+				centre[s.f/2], right[s.f/2] = row[s.f-1], 0
+			}
+			left[0] = 0
+			copy(left[1:], right) // what is right of one output is left of the next
 		}
 	}
 }
 
-// addPatches takes patches [m*F', 9] of the outputs of m frames from t on back to the n frames dx [n, F]: it
-// adds where patches copies.
-func (s subsampling) addPatches(dx, patches []float32, t, m, n int) {
+// addPatches takes patches [9, n] back to dx [T, F]: it adds where patches copies.
+func (s subsampling) addPatches(dx, patches []float32, t, m, own int) {
+	n := m * s.fOut()
 	for r := range m {
-		from, to := window(t+r, n)
+		from, to := window(t+r, own)
 		for i := from; i < to; i++ {
+			left := patches[3*i*n+r*s.fOut():][:s.fOut()]
+			centre := patches[(3*i+1)*n+r*s.fOut():][:s.fOut()]
+			right := patches[(3*i+2)*n+r*s.fOut():][:s.fOut()]
 			row := dx[(2*(t+r)+i-1)*s.f:][:s.f]
 			for f := range s.fOut() {
-				patch := patches[(r*s.fOut()+f)*9+3*i:][:3]
-				if f > 0 {
-					row[2*f-1] += patch[0]
-				}
-				row[2*f] += patch[1]
-				if 2*f+1 < s.f {
-					row[2*f+1] += patch[2]
-				}
+				row[2*f] += centre[f]
+			}
+			for f := range s.f / 2 {
+				row[2*f+1] += right[f]
+			}
+			for f := 1; f < s.fOut(); f++ {
+				row[2*f-1] += left[f]
 			}
 		}
 	}
