@@ -63,7 +63,7 @@ func deal(examples []*data.Example, c model.Config, batchSize, workers int) []mi
 // size, so that a run meets few shapes and pads little.
 func bucket(rows, frames, tokens int, c model.Config) model.Shape {
 	encoded := model.Shape{Frames: frames}.Encoded(c)
-	return model.Shape{Batch: rows, Frames: roundUp(encoded, 3) * c.Subsampling, Tokens: roundUp(tokens, 1)}
+	return model.Shape{Batch: rows, Frames: roundUp(encoded, 3) * c.Subsampling, Tokens: roundUp(tokens, 2)}
 }
 
 // roundUp is the next number with no more than digits+1 leading binary digits, 4 or more.

@@ -23,6 +23,9 @@ func setUp(ctx context.Context, cfg Config, out io.Writer) (*trainer, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	if out == nil {
+		out = io.Discard
+	}
 	if cfg.Data.TrainManifest == "" {
 		return nil, errors.New("train_manifest is not set: there is nothing to train on")
 	}
@@ -141,8 +144,7 @@ func (t *trainer) loadData(ctx context.Context, from *checkpoint.Checkpoint) err
 	if t.state.Stats, err = t.statistics(ctx, from); err != nil {
 		return err
 	}
-	t.net = cfg.Network(t.vocab.Size())
-	if err := t.tokenise(t.train, t.net.DecoderLayers == 0); err != nil {
+	if err := t.tokenise(t.train, cfg.Model.DecoderLayers == 0); err != nil {
 		return err
 	}
 	augment := cfg.Augment()
@@ -269,41 +271,16 @@ func (t *trainer) statistics(ctx context.Context, from *checkpoint.Checkpoint) (
 		return t.state.Stats, nil
 	}
 	t.report.say("computing feature statistics over %d utterances", len(t.train.Utterances))
-	o := t.cfg.Features(nil)
-	o.Normalize = "none"
-	loader, err := data.NewLoader(t.train, data.LoaderOptions{Evaluate: true, Window: 64, Feature: o, Workers: t.cfg.Data.NumWorkers})
-	if err != nil {
-		return nil, err
-	}
-	run, err := loader.Run(ctx, 0, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer run.Close()
-	sums := feature.NewAccumulator(loader.Bins())
-	for {
-		w, err := run.Next()
-		if errors.Is(err, io.EOF) {
-			return sums.Stats()
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range w.Examples {
-			if e.Err == nil {
-				sums.Add(e.Features)
-			}
-		}
-		w.Release()
-	}
+	return data.Statistics(ctx, t.train, t.cfg.Features(nil), t.cfg.Data.NumWorkers)
 }
 
 // allocate makes the network and the optimizer.
 func (t *trainer) allocate() error {
-	counts := model.Count(t.net)
+	network := t.cfg.Network(t.vocab.Size())
+	counts := model.Count(network)
 	t.state.Parameters = counts.Total
 	t.report.say("model: %v; vocabulary %d", counts, t.vocab.Size())
-	c, err := newCore(device.NewHost(), t.net, t.cfg.Run.CPUWorkers, true, t.cfg.Run.FP16)
+	c, err := newCore(device.NewHost(), network, t.cfg.Run.CPUWorkers, true, t.cfg.Run.FP16)
 	if err != nil {
 		return err
 	}
