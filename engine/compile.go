@@ -47,6 +47,16 @@ func Compile(spec Spec) (*Program, error) {
 	if spec.Grads != nil && (len(spec.Grads) != len(spec.Weights) || spec.Loss == nil) {
 		return nil, fmt.Errorf("compile: %d gradients for %d weights, loss %v: want one for each, and a loss", len(spec.Grads), len(spec.Weights), spec.Loss)
 	}
+	for i, n := range spec.Grads {
+		if n == nil {
+			return nil, fmt.Errorf("compile: weight %s has no gradient: nothing of the loss depends on it", spec.Weights[i].Name())
+		}
+	}
+	for name, n := range spec.Outputs {
+		if n == nil {
+			return nil, fmt.Errorf("compile: output %s has no node", name)
+		}
+	}
 	c := &compiler{
 		spec: spec, step: map[*G.Node]int{}, last: map[*G.Node]int{}, place: map[*G.Node]Operand{},
 		prog: &Program{Outputs: map[string]Operand{}},
@@ -92,14 +102,14 @@ func (c *compiler) schedule() error {
 	return nil
 }
 
-// outputs in a fixed order: maps have none.
+// outputs in a fixed order (maps have none), each once, though it may have several names.
 func (c *compiler) outputs() []*G.Node {
 	var nodes []*G.Node
 	for _, n := range c.spec.Outputs {
 		nodes = append(nodes, n)
 	}
 	slices.SortFunc(nodes, func(a, b *G.Node) int { return int(a.ID() - b.ID()) })
-	return nodes
+	return slices.Compact(nodes)
 }
 
 // lifetimes: the last step that reads each piece of memory.
@@ -116,12 +126,6 @@ func (c *compiler) lifetimes() error {
 	}
 	for _, n := range c.spec.Outputs {
 		c.last[owner(n)] = forever
-	}
-	// A gradient that is added to the flat buffer in a step of its own is read at the very end of its run.
-	for i, n := range c.spec.Grads {
-		if n == nil {
-			return fmt.Errorf("compile: weight %s has no gradient: nothing of the loss depends on it", c.spec.Weights[i].Name())
-		}
 	}
 	return nil
 }

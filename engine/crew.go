@@ -20,10 +20,12 @@ type Crew struct {
 	Workers []*Worker
 	dev     device.Device
 	memory  Memory // what all workers share
-	train   bool
 	tasks   []chan func(*Worker)
 	done    chan error
 	closed  bool
+
+	ran []*Worker     // of Reduce: who has gradients
+	add func(*Worker) // of Reduce: addPiece, made once because a method value is an allocation
 }
 
 // Worker is one of a crew. Within [Crew.Do] it belongs to one goroutine.
@@ -45,9 +47,10 @@ func NewCrew(dev device.Device, n int, layout *Layout, weights []float32, shared
 		return nil, fmt.Errorf("crew: %d workers, want 1 or more", n)
 	}
 	c := &Crew{
-		dev: dev, train: train, done: make(chan error, n),
+		dev: dev, done: make(chan error, n),
 		memory: Memory{Layout: layout, Weights: weights, Shared: shared},
 	}
+	c.add = c.addPiece
 	for i := range n {
 		w := &Worker{Index: i, crew: c, env: op.Env{BLAS: op.NewBLAS()}, machines: map[*Program]*Machine{}}
 		if train {
@@ -72,6 +75,9 @@ func NewCrew(dev device.Device, n int, layout *Layout, weights []float32, shared
 // Do runs task once on each worker at the same time and waits for all. A panic inside a task is a mistake in
 // this program; it comes back as an error with its stack, so that the caller can still save what it has.
 func (c *Crew) Do(task func(*Worker)) error {
+	if c.closed {
+		return errors.New("crew: closed, its workers are gone")
+	}
 	for _, t := range c.tasks {
 		t <- task
 	}
@@ -153,29 +159,31 @@ func (c *Crew) Forget(p *Program) {
 
 // Reduce adds the gradients of all workers that ran, in the order of the workers, and returns the sum, in
 // the memory of the first of them (nil if none ran). It is valid until the next Run. The workers share the
-// buffer among them in fixed pieces, so the sum doesn't depend on timing.
+// buffer among them in fixed pieces, so the sum doesn't depend on timing. It doesn't allocate.
 func (c *Crew) Reduce() ([]float32, error) {
-	var ran []*Worker
+	c.ran = c.ran[:0]
 	for _, w := range c.Workers {
 		if w.Runs > 0 {
-			ran = append(ran, w)
+			c.ran = append(c.ran, w)
 			w.Runs = 0
 		}
 	}
-	if len(ran) == 0 {
+	switch len(c.ran) {
+	case 0:
 		return nil, nil
+	case 1:
+		return c.ran[0].grads.Floats(), nil
 	}
-	sum := ran[0].grads.Floats()
-	if len(ran) == 1 {
-		return sum, nil
+	return c.ran[0].grads.Floats(), c.Do(c.add)
+}
+
+// addPiece is a worker's part of Reduce: one piece of the buffer, of all workers that ran.
+func (c *Crew) addPiece(w *Worker) {
+	sum := c.ran[0].grads.Floats()
+	lo, hi := piece(len(sum), w.Index, len(c.Workers)), piece(len(sum), w.Index+1, len(c.Workers))
+	for _, other := range c.ran[1:] {
+		simd.Add(sum[lo:hi], sum[lo:hi], other.grads.Floats()[lo:hi])
 	}
-	n := len(c.Workers)
-	return sum, c.Do(func(w *Worker) {
-		lo, hi := piece(len(sum), w.Index, n), piece(len(sum), w.Index+1, n)
-		for _, other := range ran[1:] {
-			simd.Add(sum[lo:hi], sum[lo:hi], other.grads.Floats()[lo:hi])
-		}
-	})
 }
 
 // piece is where the i-th of n nearly equal pieces of a buffer starts, on a cache line.
