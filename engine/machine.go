@@ -120,7 +120,7 @@ func (m *Machine) runProfiled(env *op.Env, add bool, profile *Profile) {
 	}
 }
 
-// RunAll computes everything once, gradients anew: gorgonia.VM.
+// RunAll computes everything once, gradients anew: gorgonia.VM. All inputs have to be filled before each run.
 func (m *Machine) RunAll() error {
 	m.Run(&op.Env{BLAS: op.NewBLAS()}, false, nil)
 	return nil

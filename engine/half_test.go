@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"konkanitrain/internal/testkit"
+	"konkanitrain/model"
+	"konkanitrain/op"
+)
+
+// Half precision changes what the backward pass reads, not what the forward pass computes: losses are the same to
+// the bit, gradients to the 11 bits of float16.
+func TestHalf(t *testing.T) {
+	c := tiny(4, 1)
+	c.DModel, c.Dropout = 32, 0.1
+	r, _ := networkRig(t, c, model.Shape{Batch: 2, Frames: 130, Tokens: 20}, true)
+	m := r.bind(r.compile())
+	r.run(m, false)
+	full := r.results(m)
+	r.spec.Half = true
+	p := r.compile()
+	stored := 0
+	for _, s := range p.Steps {
+		if s.Op.Name == "half.store" {
+			stored++
+		}
+	}
+	if stored < 10 {
+		t.Fatalf("only %d blocks are stored in half precision", stored)
+	}
+	copy(r.grads, nans(len(r.grads)))
+	m = r.bind(p)
+	r.run(m, false)
+	half := r.results(m)
+	for _, name := range slices.Sorted(maps.Keys(full)) {
+		if _, output := r.spec.Outputs[name]; output && !slices.Equal(half[name], full[name]) {
+			t.Errorf("%s is %v in half precision, %v in full", name, half[name], full[name])
+		}
+	}
+	want := map[string][]float64{}
+	for name, v := range full {
+		want[name] = doubles(v)
+	}
+	// Rounding to 11 bits is an error of up to 4.9e-4 for each value; sums over frames average it out, the softmax
+	// of large scores raises it.
+	r.compare("half", half, want, 4e-3)
+	r.run(m, true)
+	for i := range r.spec.Grads {
+		name := r.spec.Weights[i].Name()
+		for k, v := range r.layout.View(r.grads, name) {
+			if d := v - 2*half["grad "+name][k]; d > 1e-4 || d < -1e-4 {
+				t.Fatalf("%s[%d] is %g after a second run that adds to %g", name, k, v, half["grad "+name][k])
+			}
+		}
+	}
+}
+
+func TestHalfIsSmaller(t *testing.T) {
+	spec, _ := networkSpec(t, preset(192, 8, 4), model.Shape{Batch: 1, Frames: 800, Tokens: 80}, true)
+	full, err := Compile(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Half = true
+	half, err := Compile(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := float64(half.ArenaBytes()) / float64(full.ArenaBytes())
+	t.Logf("8 s on the optimized preset: %.2f MB in full precision, %.2f MB in half: %.0f %%", float64(full.ArenaBytes())/1e6, float64(half.ArenaBytes())/1e6, 100*share)
+	if share > 0.55 {
+		t.Errorf("half precision takes %.0f %% of the arena, want at most 55 %%", 100*share)
+	}
+	if half.FLOPs() != full.FLOPs() {
+		t.Errorf("half precision counts %g operations, full %g", half.FLOPs(), full.FLOPs())
+	}
+}
+
+// An odd number of values: the last word holds one and is not read as two.
+func TestHalfKernels(t *testing.T) {
+	for _, n := range []int{1, 2, 1025} {
+		x := testkit.Normal[float32](1, n)
+		words, back := nans(halfWords(n)), nans(n)
+		storeHalf(n).Run(nil, op.Tensor{Data: words}, []op.Tensor{{Data: x}})
+		loadHalf(n).Run(nil, op.Tensor{Data: back}, []op.Tensor{{Data: words}})
+		for i := range x {
+			if d := back[i] - x[i]; d*d > x[i]*x[i]*0x1p-22+1e-14 {
+				t.Errorf("%d values: [%d] is %g, was %g", n, i, back[i], x[i])
+			}
+		}
+	}
+}
