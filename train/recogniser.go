@@ -89,7 +89,7 @@ func (r *Recogniser) open(path string) (*checkpoint.Checkpoint, error) {
 	if c, err = r.read(c.Path); err != nil || r.state.Best == nil {
 		return c, err
 	}
-	best := filepath.Join(path, fmt.Sprintf("step-%08d", r.state.BestStep))
+	best := filepath.Join(path, checkpoint.Name(r.state.BestStep))
 	if best == c.Path {
 		return c, nil
 	}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"konkanitrain/checkpoint"
-	"konkanitrain/model"
 )
 
 // restore sets weights, moments and counters: from a checkpoint, from a model to start from, or anew.
@@ -45,9 +44,10 @@ func (t *trainer) restore(from *checkpoint.Checkpoint) error {
 func (t *trainer) resumed(from *checkpoint.Checkpoint) {
 	p := &t.state.Progress
 	t.optimizer.Updates = p.Updates
-	t.last, t.saved, t.earlier = from.Path, p.Updates, p.Seconds
+	t.last, t.earlier = from.Path, p.Seconds
+	t.saved = filepath.Clean(filepath.Dir(from.Path)) == filepath.Clean(t.cfg.Run.CheckpointDir)
 	if t.state.Best != nil {
-		t.best = filepath.Join(t.cfg.Run.CheckpointDir, fmt.Sprintf("step-%08d", t.state.BestStep))
+		t.best = filepath.Join(filepath.Dir(from.Path), checkpoint.Name(t.state.BestStep))
 	}
 	if window := t.cfg.Window(); p.WindowSize != window {
 		used := p.Window * p.WindowSize
@@ -63,30 +63,3 @@ func (t *trainer) resumed(from *checkpoint.Checkpoint) {
 	}
 	t.report.say("resumed from %s: %d updates done, epoch %d, window %d of %d", from.Path, p.Updates, p.Epoch+1, p.Window+1, t.loader.Windows())
 }
-
-// plan compiles the shape that the longest utterance needs, reserves the arenas for it, and says what the run
-// takes in memory. A set's longest utterance is the worst: batches are cut to about the same number of frames.
-func (t *trainer) plan() error {
-	var longest model.Shape
-	for _, u := range t.train.Utterances {
-		n, err := t.loader.MostFrames(u)
-		if err != nil {
-			return err
-		}
-		longest.Frames, longest.Tokens = max(longest.Frames, n), max(longest.Tokens, len(u.Tokens))
-	}
-	shape := bucket(1, longest.Frames, max(1, longest.Tokens), t.net)
-	p, err := t.programs.Get(programKey{shape, true})
-	if err != nil {
-		return err
-	}
-	if err := t.crew.Reserve(p.ArenaBytes()); err != nil {
-		return err
-	}
-	t.report.say("memory: %s in all: weights, gradients and moments %s, %d workers with %s each for up to %.1f s of sound",
-		megabytes(t.dev.Usage().Allocated), megabytes(int64(4*t.layout.Words*(3+len(t.crew.Workers)))),
-		len(t.crew.Workers), megabytes(int64(p.ArenaBytes())), float64(longest.Frames)/100)
-	return nil
-}
-
-func megabytes(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }

@@ -10,7 +10,7 @@ import (
 
 // save writes a checkpoint of the present state, unless it is on disk already, and removes old ones.
 func (t *trainer) save() error {
-	if t.saved == t.optimizer.Updates {
+	if t.saved {
 		return nil
 	}
 	if err := t.finite(); err != nil {
@@ -25,7 +25,7 @@ func (t *trainer) save() error {
 	if err != nil {
 		return err
 	}
-	t.last, t.saved = path, t.optimizer.Updates
+	t.last, t.saved = path, true
 	if t.state.BestStep == t.optimizer.Updates && t.state.Best != nil {
 		t.best = path
 	}
@@ -44,6 +44,9 @@ func (t *trainer) finish(ctx context.Context) error {
 	}
 	if t.val != nil && t.state.Judged != t.optimizer.Updates {
 		if err := t.validate(ctx); err != nil {
+			if ctx.Err() != nil {
+				return t.interrupted()
+			}
 			return err
 		}
 	}
@@ -67,6 +70,9 @@ func (t *trainer) finish(ctx context.Context) error {
 	}
 	e, err := t.evaluate(ctx, t.test, t.cfg.Optimise.BatchSize, nil)
 	if err != nil {
+		if ctx.Err() != nil {
+			return ErrInterrupted // all is saved but the test set's score
+		}
 		return err
 	}
 	t.tested = e

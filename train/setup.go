@@ -33,7 +33,7 @@ func setUp(ctx context.Context, cfg Config, out io.Writer) (*trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &trainer{cfg: cfg, saved: -1, started: time.Now(), report: newReporter(out, 0, 0)}
+	t := &trainer{cfg: cfg, started: time.Now(), report: newReporter(out, 0, 0)}
 	t.report.bar = nil // lines only, until the number of updates is known
 	t.report.say("device: %s (%s)", chosen, why)
 	from, err := t.findCheckpoint()
@@ -112,6 +112,15 @@ func (t *trainer) findCheckpoint() (*checkpoint.Checkpoint, error) {
 	default:
 		if from, err = checkpoint.Open(r.Resume); err != nil {
 			return nil, err
+		}
+		entries, err := checkpoint.List(r.CheckpointDir)
+		if err != nil {
+			return nil, err
+		}
+		// A run that goes back would mix its checkpoints with the later ones, and have its own removed as old.
+		if n := len(entries); n > 0 && entries[n-1].Step > from.Step {
+			return nil, fmt.Errorf("resume from %s: checkpoint_dir %s holds later checkpoints, up to %s: choose another checkpoint_dir, or move these away",
+				from.Path, r.CheckpointDir, filepath.Base(entries[n-1].Path))
 		}
 	}
 	if err := from.State(&t.state); err != nil {
@@ -230,36 +239,61 @@ func (t *trainer) evaluator(path string) (*data.Loader, error) {
 	return evalLoader(set, t.cfg, t.state.Stats)
 }
 
+// evalWindow is the number of utterances that are read and dealt together for scoring.
+func evalWindow(cfg Config) int { return max(16, 4*cfg.Optimise.BatchSize) }
+
 func evalLoader(set *data.Set, cfg Config, stats *feature.Stats) (*data.Loader, error) {
 	return data.NewLoader(set, data.LoaderOptions{
-		Evaluate: true, Window: max(16, 4*cfg.Optimise.BatchSize), Feature: cfg.Features(stats), Workers: cfg.Data.NumWorkers,
+		Evaluate: true, Window: evalWindow(cfg), Feature: cfg.Features(stats), Workers: cfg.Data.NumWorkers,
 	})
 }
 
 // vocabulary is that of the training texts. A checkpoint's must be the same; that of a model to start from is taken over.
 func (t *trainer) vocabulary(from *checkpoint.Checkpoint) (*text.Vocabulary, error) {
-	built, err := vocabularyOf(t.cfg, t.train)
+	if c := t.startModel(); c != nil {
+		var s state
+		if err := c.State(&s); err != nil {
+			return nil, err
+		}
+		t.report.say("the vocabulary is that of %s: %d entries", c.Path, s.Vocabulary.Size())
+		return s.Vocabulary, checkVocabSize(t.cfg, s.Vocabulary, c.Path)
+	}
+	built, err := text.Build(t.train.Texts(), t.cfg.Data.MinCharCount)
 	if err != nil {
 		return nil, err
 	}
-	if from != nil {
-		if diff := t.state.Vocabulary.Diff(built); len(diff) > 0 {
-			return nil, fmt.Errorf("resume from %s: its vocabulary is not that of %s (saved / now): %s; "+
-				"resume with the manifest the run began with, or start a new run with --init_from", from.Path, t.train.Path, list(diff, 5))
-		}
-		return t.state.Vocabulary, nil
+	if err := checkVocabSize(t.cfg, built, t.train.Path); err != nil || from == nil {
+		return built, err
 	}
-	if t.cfg.Run.InitFrom != "" {
-		if c, err := checkpoint.Open(t.cfg.Run.InitFrom); err == nil {
-			var s state
-			if err := c.State(&s); err != nil {
-				return nil, err
-			}
-			t.report.say("the vocabulary is that of %s: %d entries", c.Path, s.Vocabulary.Size())
-			return s.Vocabulary, nil
-		}
+	if diff := t.state.Vocabulary.Diff(built); len(diff) > 0 {
+		return nil, fmt.Errorf("resume from %s: its vocabulary is not that of %s (saved / now): %s; "+
+			"resume with the manifest the run began with, or start a new run with --init_from", from.Path, t.train.Path, list(diff, 5))
 	}
-	return built, nil
+	return t.state.Vocabulary, nil
+}
+
+// startModel is the checkpoint that init_from names or whose model.safetensors it names; nil if it is neither.
+func (t *trainer) startModel() *checkpoint.Checkpoint {
+	path := t.cfg.Run.InitFrom
+	if path == "" {
+		return nil
+	}
+	if filepath.Base(path) == checkpoint.ModelFile {
+		path = filepath.Dir(path)
+	}
+	c, err := checkpoint.Open(path)
+	if err != nil {
+		return nil // LoadWeights says what is wrong with it, if anything is
+	}
+	return c
+}
+
+// checkVocabSize holds the setting vocab_size to what there is.
+func checkVocabSize(cfg Config, v *text.Vocabulary, source string) error {
+	if n := cfg.Model.VocabSize; n != 0 && n != v.Size() {
+		return fmt.Errorf("vocab_size is %d, but %s gives %d entries (with blank, sos/eos and unk); correct it or leave it out", n, source, v.Size())
+	}
+	return nil
 }
 
 // statistics are those of global normalisation: a checkpoint's, or computed from the training set.

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -14,7 +16,7 @@ import (
 // state is the content of trainer.json: all that a resumed run needs beside the weights and moments.
 type state struct {
 	Format     int              `json:"format"`
-	Config     map[string]any   `json:"config"` // by key, as in a YAML file
+	Config     json.RawMessage  `json:"config"` // by key, as in a YAML file
 	Vocabulary *text.Vocabulary `json:"vocabulary"`
 	Stats      *feature.Stats   `json:"feature_stats,omitempty"` // of global normalisation
 	Parameters int              `json:"parameters"`
@@ -45,27 +47,37 @@ type progress struct {
 	Seconds    float64 `json:"seconds"` // of training, over all sessions
 }
 
-// settings is a configuration by key, in the types of JSON.
-func (c Config) settings() (map[string]any, error) {
+// settings is a configuration by key, as JSON. Whole numbers stay exact.
+func (c Config) settings() (json.RawMessage, error) {
 	b, err := yaml.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("writing the configuration: %w", err)
 	}
 	m := map[string]any{}
-	return m, yaml.Unmarshal(b, &m)
+	if err := yaml.Unmarshal(b, &m); err != nil {
+		return nil, fmt.Errorf("writing the configuration: %w", err)
+	}
+	return json.Marshal(m)
 }
 
 // fromSettings is the way back. Keys that this version doesn't know are an error.
-func fromSettings(m map[string]any) (Config, error) {
+func fromSettings(saved json.RawMessage) (Config, error) {
 	c := Default()
-	b, err := yaml.Marshal(m)
-	if err != nil {
-		return c, fmt.Errorf("reading the saved configuration: %w", err)
-	}
-	if err := yaml.Unmarshal(b, &c); err != nil {
+	d := yaml.NewDecoder(bytes.NewReader(saved)) // JSON is YAML
+	d.KnownFields(true)
+	if err := d.Decode(&c); err != nil {
 		return c, fmt.Errorf("reading the saved configuration: %w", err)
 	}
 	return c, nil
+}
+
+// byKey takes settings apart.
+func byKey(settings json.RawMessage) (map[string]json.RawMessage, error) {
+	m := map[string]json.RawMessage{}
+	if err := json.Unmarshal(settings, &m); err != nil {
+		return nil, fmt.Errorf("the saved configuration: %w", err)
+	}
+	return m, nil
 }
 
 // identity are the keys that make two runs the same network on the same features and texts: a checkpoint is
@@ -77,12 +89,20 @@ var identity = []string{
 
 // sameRun refuses a checkpoint of another architecture, feature setting or text policy, naming each key with
 // both values; what else differs comes back as a list.
-func sameRun(saved map[string]any, now Config) (changed []string, err error) {
-	current, err := now.settings()
+func sameRun(settings json.RawMessage, now Config) (changed []string, err error) {
+	saved, err := byKey(settings)
 	if err != nil {
 		return nil, err
 	}
-	a, b := map[string]any{}, map[string]any{}
+	settings, err = now.settings()
+	if err != nil {
+		return nil, err
+	}
+	current, err := byKey(settings)
+	if err != nil {
+		return nil, err
+	}
+	a, b := map[string]json.RawMessage{}, map[string]json.RawMessage{}
 	for _, k := range identity {
 		a[k], b[k] = saved[k], current[k]
 		delete(saved, k)

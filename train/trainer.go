@@ -2,7 +2,7 @@ package train
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"runtime/debug"
 	"time"
@@ -27,7 +27,7 @@ type trainer struct {
 	pass     pass     // reused by every update
 	suspects []string // utterances of the last windows without an update
 	last     string   // path of the newest checkpoint
-	saved    int      // its update, -1: none
+	saved    bool     // it holds the present state
 	started  time.Time
 	earlier  float64     // seconds of training before this session
 	best     string      // path of the best checkpoint
@@ -88,6 +88,11 @@ func (t *trainer) ended() bool {
 
 // loop makes updates until the run has ended.
 func (t *trainer) loop(ctx context.Context) error {
+	if t.overdue() {
+		if err := t.milestones(ctx, true, true); err != nil {
+			return err
+		}
+	}
 	if t.ended() {
 		return nil
 	}
@@ -101,15 +106,13 @@ func (t *trainer) loop(ctx context.Context) error {
 	t.since = time.Now()
 	for !t.ended() {
 		if ctx.Err() != nil {
-			if err := t.save(); err != nil {
-				return errors.Join(err, ErrInterrupted)
-			}
-			return ErrInterrupted
+			return t.interrupted()
 		}
 		w, err := run.Next()
 		if err != nil {
 			return err
 		}
+		t.saved = false
 		out, err := t.update(w)
 		if err != nil {
 			return err
@@ -132,18 +135,30 @@ func (t *trainer) loop(ctx context.Context) error {
 	return nil
 }
 
+// overdue says that a run was interrupted before the validation of its last update.
+func (t *trainer) overdue() bool {
+	every, p := t.cfg.Run.EvalEvery, t.state.Progress
+	return t.val != nil && t.optimizer.Updates > 0 && t.state.Judged != t.optimizer.Updates &&
+		(every == 0 && p.Window == 0 || every > 0 && t.optimizer.Updates%every == 0)
+}
+
 // milestones validates, saves and cleans up where one of these is due.
 func (t *trainer) milestones(ctx context.Context, epochDone, updated bool) error {
 	due := func(every int) bool {
 		return every == 0 && epochDone || every > 0 && updated && t.optimizer.Updates%every == 0
 	}
 	r := t.cfg.Run
-	if t.val != nil && due(r.EvalEvery) {
-		if err := t.validate(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			return err // an interrupt during validation: the loop saves and leaves
+	better := false
+	if t.val != nil && due(r.EvalEvery) && t.state.Judged != t.optimizer.Updates {
+		if err := t.validate(ctx); err != nil {
+			if ctx.Err() != nil {
+				return t.interrupted() // a resumed run begins with this validation
+			}
+			return err
 		}
+		better = t.state.BestStep == t.optimizer.Updates
 	}
-	if due(r.SaveEvery) || t.state.Best != nil && t.state.BestStep == t.optimizer.Updates {
+	if due(r.SaveEvery) || better {
 		if err := t.save(); err != nil {
 			return err
 		}
@@ -157,13 +172,21 @@ func (t *trainer) milestones(ctx context.Context, epochDone, updated bool) error
 	return nil
 }
 
+// interrupted saves what there is.
+func (t *trainer) interrupted() error {
+	if err := t.save(); err != nil {
+		return fmt.Errorf("interrupted, and the state is not saved: %w", err)
+	}
+	return ErrInterrupted
+}
+
 // validate scores the validation set and keeps the best score.
 func (t *trainer) validate(ctx context.Context) error {
 	e, err := t.evaluate(ctx, t.val, t.cfg.Optimise.BatchSize, nil)
 	if err != nil {
 		return err
 	}
-	t.state.Score, t.state.Judged = e, t.optimizer.Updates
+	t.state.Score, t.state.Judged, t.saved = e, t.optimizer.Updates, false
 	mark := ""
 	if e.better(t.state.Best) {
 		t.state.Best, t.state.BestStep, t.state.Stale = e, t.optimizer.Updates, 0

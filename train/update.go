@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"konkanitrain/data"
-	"konkanitrain/data/text"
 	"konkanitrain/internal/frames"
 )
 
@@ -44,6 +43,7 @@ func (t *trainer) update(w *data.Window) (outcome, error) {
 	t.pass.scale = float32(scale / float64(out.utterances))
 	t.pass.update = t.optimizer.Updates + 1
 	t.pass.losses = t.pass.losses[:len(w.Examples)]
+	clear(t.pass.losses)
 	batches := deal(w.Examples, t.net, t.cfg.Optimise.BatchSize, len(t.crew.Workers))
 	if err := t.run(w.Examples, batches, &t.pass); err != nil {
 		return out, err
@@ -73,7 +73,14 @@ func (t *trainer) update(w *data.Window) (outcome, error) {
 		t.state.LossScale.Succeeded()
 	}
 	t.state.Progress.InARow = 0
-	return out, t.optimizer.Update(t.crew, t.weights.Floats(), grads)
+	if err := t.optimizer.Update(t.crew, t.weights.Floats(), grads); err != nil {
+		return out, err
+	}
+	// A weight that no utterance of this window uses can be NaN without any trace in the loss.
+	if norm, err := t.optimizer.Norm(t.crew, t.weights.Floats()); err != nil || notFinite(norm) {
+		return out, errors.Join(err, t.finite())
+	}
+	return out, nil
 }
 
 // admit counts a window's usable utterances and names the others.
@@ -184,15 +191,3 @@ func (t *trainer) blankAlarm(e *Evaluation) string {
 
 // ErrInterrupted says that the run was stopped from outside, after it had saved its state.
 var ErrInterrupted = errors.New("interrupted: the state is saved; go on with --resume auto")
-
-// vocabularyOf builds the vocabulary of the training texts and checks its size against the setting.
-func vocabularyOf(cfg Config, set *data.Set) (*text.Vocabulary, error) {
-	v, err := text.Build(set.Texts(), cfg.Data.MinCharCount)
-	if err != nil {
-		return nil, err
-	}
-	if n := cfg.Model.VocabSize; n != 0 && n != v.Size() {
-		return nil, fmt.Errorf("vocab_size is %d, but the texts of %s give %d entries (with blank, sos/eos and unk); correct it or leave it out", n, set.Path, v.Size())
-	}
-	return v, nil
-}

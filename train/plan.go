@@ -1,0 +1,98 @@
+package train
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"konkanitrain/data"
+	"konkanitrain/model"
+)
+
+// plan makes every worker's arena as large as the largest pass of the run needs, in training, validation and
+// test, and says what the run takes in memory: what doesn't fit fails here, not after the first epoch.
+func (t *trainer) plan() error {
+	train, err := t.largest(t.loader, t.cfg.Window(), true)
+	if err != nil {
+		return err
+	}
+	need := train.bytes
+	for _, l := range []*data.Loader{t.val, t.test} {
+		if l == nil {
+			continue
+		}
+		e, err := t.largest(l, evalWindow(t.cfg), false)
+		if err != nil {
+			return err
+		}
+		if e.bytes > need {
+			need = e.bytes
+			t.report.say("memory: scoring %s (%.1f s) takes more than any training pass", e.longest.ID, e.longest.Duration)
+		}
+	}
+	if err := t.crew.Reserve(need); err != nil {
+		return fmt.Errorf("the largest pass, with %d utterances of up to %d frames: %w", train.shape.Batch, train.shape.Frames, err)
+	}
+	t.report.say("memory: %s in all: weights, gradients and moments %s, %d workers with %s each; longest utterance %s, %.1f s",
+		megabytes(t.dev.Usage().Allocated), megabytes(int64(4*t.layout.Words*(3+len(t.crew.Workers)))),
+		len(t.crew.Workers), megabytes(int64(need)), train.longest.ID, train.longest.Duration)
+	return nil
+}
+
+// largest is the pass of a set that takes the most memory.
+type largest struct {
+	shape   model.Shape
+	bytes   int // of the arena
+	longest *data.Utterance
+}
+
+// candidates is how many shapes are compiled to find the largest one: those with the most work come first, and
+// memory follows work but for the steps of the buckets.
+const candidates = 3
+
+// largest looks at what deal makes of windows full of utterances of one length, for each length in the set: no
+// window of mixed lengths has a larger pass.
+func (t *trainer) largest(l *data.Loader, window int, train bool) (largest, error) {
+	var most largest
+	tokens := 0
+	lengths := map[int]bool{} // in frames
+	for k := range l.Windows() {
+		for _, u := range l.Window(0, k) {
+			n, err := l.MostFrames(u)
+			if err != nil {
+				return most, err
+			}
+			lengths[n] = true
+			tokens = max(tokens, len(u.Tokens))
+			if most.longest == nil || u.Duration > most.longest.Duration {
+				most.longest = u
+			}
+		}
+	}
+	seen := map[model.Shape]bool{}
+	for n := range lengths {
+		full := slices.Repeat([]*data.Example{{Frames: n, Tokens: make([]int32, tokens)}}, window)
+		for _, b := range deal(full, t.net, t.cfg.Optimise.BatchSize, len(t.crew.Workers)) {
+			seen[b.shape] = true
+		}
+	}
+	var shapes []model.Shape
+	for s := range seen {
+		shapes = append(shapes, s)
+	}
+	slices.SortFunc(shapes, func(a, b model.Shape) int {
+		return cmp.Or(cmp.Compare(cost(b, t.net), cost(a, t.net)), b.Frames-a.Frames, b.Batch-a.Batch)
+	})
+	for _, s := range shapes[:min(candidates, len(shapes))] {
+		p, err := t.programs.Get(programKey{s, train})
+		if err != nil {
+			return most, err
+		}
+		if p.ArenaBytes() > most.bytes {
+			most.shape, most.bytes = s, p.ArenaBytes()
+		}
+	}
+	return most, nil
+}
+
+func megabytes(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
