@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"konkanitrain/model"
+	"konkanitrain/op"
+)
+
+// A profiled run computes the same, counts each step once and all operations of the program.
+func TestProfile(t *testing.T) {
+	r, _ := networkRig(t, tiny(4, 1), model.Shape{Batch: 2, Frames: 37, Tokens: 4}, true)
+	p := r.compile()
+	m := r.bind(p)
+	r.run(m, false)
+	want := r.results(m)
+	profile := NewProfile()
+	for range 2 {
+		r.fill(m)
+		m.Run(&op.Env{BLAS: op.NewBLAS()}, false, profile)
+	}
+	for name, got := range r.results(m) {
+		if !slices.Equal(got, want[name]) {
+			t.Errorf("%s: a profiled run gives other values", name)
+		}
+	}
+	all := NewProfile()
+	all.Merge(profile)
+	all.Merge(profile)
+	calls, flops := 0, 0.0
+	for _, row := range all.Rows {
+		calls += row.Calls
+		flops += row.FLOPs
+	}
+	if calls != 4*len(p.Steps) || flops < 3.999*p.FLOPs() || flops > 4.001*p.FLOPs() {
+		t.Errorf("%d calls and %g operations, want %d and %g", calls, flops, 4*len(p.Steps), 4*p.FLOPs())
+	}
+	var s strings.Builder
+	if err := all.Write(&s); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(s.String()), "\n")
+	if len(lines) != len(all.Rows)+2 || !strings.HasPrefix(lines[0], "op ") || !strings.HasPrefix(lines[len(lines)-1], "all ops ") || !strings.HasSuffix(lines[len(lines)-1], "100.0%") {
+		t.Errorf("the table is\n%s", s.String())
+	}
+}
