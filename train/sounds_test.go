@@ -152,3 +152,5 @@ func mustContain(t testing.TB, text string, parts ...string) {
 		}
 	}
 }
+
+func writeFile(path, content string) error { return os.WriteFile(path, []byte(content), 0o666) }

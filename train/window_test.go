@@ -87,8 +87,12 @@ func TestAccumulationTakesNoMemory(t *testing.T) {
 		cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Optimise.NumEpochs = 2, accum, 2
 		cfg.Run.CPUWorkers = 1 // two would halve a window of one batch
 		run := start(t, cfg, nil)
+		planned := run.dev.Usage()
 		if err := run.loop(t.Context()); err != nil {
 			t.Fatal(err)
+		}
+		if got := run.dev.Usage(); got != planned {
+			t.Errorf("accumulation %d: %+v after two epochs, %+v were planned", accum, got, planned)
 		}
 		peaks = append(peaks, run.dev.Usage().Peak)
 	}
