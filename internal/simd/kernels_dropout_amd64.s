@@ -209,54 +209,54 @@ block:
 	LEAQ         120(SI), DI
 	CMPQ         DI, DX
 	JG           part
-	VANDPS       numbers<>+128(SB), Y6, Y1
-	VMOVUPS      (CX)(SI*4), Y2
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y2, Y2
-	VANDPS       Y1, Y2, Y2
-	VMOVUPS      Y2, (AX)(SI*4)
-	VPSRLD       $0x10, Y6, Y1
+	VMOVUPS      (CX)(SI*4), Y1
 	VMOVUPS      64(CX)(SI*4), Y2
+	VANDPS       numbers<>+128(SB), Y6, Y3
+	VPCMPGTD     (SP), Y3, Y3
+	VMULPS       32(SP), Y1, Y1
+	VANDPS       Y3, Y1, Y1
+	VMOVUPS      Y1, (AX)(SI*4)
+	VPSRLD       $0x10, Y6, Y1
 	VPCMPGTD     (SP), Y1, Y1
 	VMULPS       32(SP), Y2, Y2
 	VANDPS       Y1, Y2, Y2
 	VMOVUPS      Y2, 64(AX)(SI*4)
-	VANDPS       numbers<>+128(SB), Y4, Y1
-	VMOVUPS      128(CX)(SI*4), Y2
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y2, Y2
-	VANDPS       Y1, Y2, Y2
-	VMOVUPS      Y2, 128(AX)(SI*4)
-	VPSRLD       $0x10, Y4, Y1
+	VMOVUPS      128(CX)(SI*4), Y1
 	VMOVUPS      192(CX)(SI*4), Y2
+	VANDPS       numbers<>+128(SB), Y4, Y3
+	VPCMPGTD     (SP), Y3, Y3
+	VMULPS       32(SP), Y1, Y1
+	VANDPS       Y3, Y1, Y1
+	VMOVUPS      Y1, 128(AX)(SI*4)
+	VPSRLD       $0x10, Y4, Y1
 	VPCMPGTD     (SP), Y1, Y1
 	VMULPS       32(SP), Y2, Y2
 	VANDPS       Y1, Y2, Y2
 	VMOVUPS      Y2, 192(AX)(SI*4)
-	VANDPS       numbers<>+128(SB), Y5, Y1
-	VMOVUPS      256(CX)(SI*4), Y2
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y2, Y2
-	VANDPS       Y1, Y2, Y2
-	VMOVUPS      Y2, 256(AX)(SI*4)
-	VPSRLD       $0x10, Y5, Y1
+	VMOVUPS      256(CX)(SI*4), Y1
 	VMOVUPS      320(CX)(SI*4), Y2
+	VANDPS       numbers<>+128(SB), Y5, Y3
+	VPCMPGTD     (SP), Y3, Y3
+	VMULPS       32(SP), Y1, Y1
+	VANDPS       Y3, Y1, Y1
+	VMOVUPS      Y1, 256(AX)(SI*4)
+	VPSRLD       $0x10, Y5, Y1
 	VPCMPGTD     (SP), Y1, Y1
 	VMULPS       32(SP), Y2, Y2
 	VANDPS       Y1, Y2, Y2
 	VMOVUPS      Y2, 320(AX)(SI*4)
-	VANDPS       numbers<>+128(SB), Y0, Y1
-	VMOVUPS      384(CX)(SI*4), Y2
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y2, Y2
-	VANDPS       Y1, Y2, Y2
-	VMOVUPS      Y2, 384(AX)(SI*4)
-	VPSRLD       $0x10, Y0, Y0
-	VMOVUPS      448(CX)(SI*4), Y1
-	VPCMPGTD     (SP), Y0, Y0
+	VMOVUPS      384(CX)(SI*4), Y1
+	VMOVUPS      448(CX)(SI*4), Y2
+	VANDPS       numbers<>+128(SB), Y0, Y3
+	VPCMPGTD     (SP), Y3, Y3
 	VMULPS       32(SP), Y1, Y1
-	VANDPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 448(AX)(SI*4)
+	VANDPS       Y3, Y1, Y1
+	VMOVUPS      Y1, 384(AX)(SI*4)
+	VPSRLD       $0x10, Y0, Y0
+	VPCMPGTD     (SP), Y0, Y0
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y0, Y2, Y2
+	VMOVUPS      Y2, 448(AX)(SI*4)
 	ADDL         $0x00000008, BX
 	JMP          block
 
@@ -265,12 +265,12 @@ part:
 	SUBQ     SI, DI
 	CMPQ     DI, $0x00000008
 	JL       short1
-	VANDPS   numbers<>+128(SB), Y6, Y1
-	VMOVUPS  (CX)(SI*4), Y2
-	VPCMPGTD (SP), Y1, Y1
-	VMULPS   32(SP), Y2, Y2
-	VANDPS   Y1, Y2, Y2
-	VMOVUPS  Y2, (AX)(SI*4)
+	VMOVUPS  (CX)(SI*4), Y1
+	VANDPS   numbers<>+128(SB), Y6, Y2
+	VPCMPGTD (SP), Y2, Y2
+	VMULPS   32(SP), Y1, Y1
+	VANDPS   Y2, Y1, Y1
+	VMOVUPS  Y1, (AX)(SI*4)
 	JMP      next2
 
 short1:
@@ -279,23 +279,23 @@ short1:
 	VMOVD        DI, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VANDPS       numbers<>+128(SB), Y6, Y2
-	VMASKMOVPS   (CX)(SI*4), Y1, Y3
-	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y2, Y3, Y3
-	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
+	VMASKMOVPS   (CX)(SI*4), Y1, Y2
+	VANDPS       numbers<>+128(SB), Y6, Y3
+	VPCMPGTD     (SP), Y3, Y3
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y3, Y2, Y2
+	VMASKMOVPS   Y2, Y1, (AX)(SI*4)
 
 next2:
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x00000008
 	JL       short3
-	VPSRLD   $0x10, Y6, Y1
-	VMOVUPS  64(CX)(SI*4), Y2
-	VPCMPGTD (SP), Y1, Y1
-	VMULPS   32(SP), Y2, Y2
-	VANDPS   Y1, Y2, Y2
-	VMOVUPS  Y2, 64(AX)(SI*4)
+	VMOVUPS  64(CX)(SI*4), Y1
+	VPSRLD   $0x10, Y6, Y2
+	VPCMPGTD (SP), Y2, Y2
+	VMULPS   32(SP), Y1, Y1
+	VANDPS   Y2, Y1, Y1
+	VMOVUPS  Y1, 64(AX)(SI*4)
 	JMP      next4
 
 short3:
@@ -304,23 +304,23 @@ short3:
 	VMOVD        DI, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VPSRLD       $0x10, Y6, Y2
-	VMASKMOVPS   64(CX)(SI*4), Y1, Y3
-	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y2, Y3, Y3
-	VMASKMOVPS   Y3, Y1, 64(AX)(SI*4)
+	VMASKMOVPS   64(CX)(SI*4), Y1, Y2
+	VPSRLD       $0x10, Y6, Y3
+	VPCMPGTD     (SP), Y3, Y3
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y3, Y2, Y2
+	VMASKMOVPS   Y2, Y1, 64(AX)(SI*4)
 
 next4:
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x00000008
 	JL       short5
-	VANDPS   numbers<>+128(SB), Y4, Y1
-	VMOVUPS  128(CX)(SI*4), Y2
-	VPCMPGTD (SP), Y1, Y1
-	VMULPS   32(SP), Y2, Y2
-	VANDPS   Y1, Y2, Y2
-	VMOVUPS  Y2, 128(AX)(SI*4)
+	VMOVUPS  128(CX)(SI*4), Y1
+	VANDPS   numbers<>+128(SB), Y4, Y2
+	VPCMPGTD (SP), Y2, Y2
+	VMULPS   32(SP), Y1, Y1
+	VANDPS   Y2, Y1, Y1
+	VMOVUPS  Y1, 128(AX)(SI*4)
 	JMP      next6
 
 short5:
@@ -329,23 +329,23 @@ short5:
 	VMOVD        DI, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VANDPS       numbers<>+128(SB), Y4, Y2
-	VMASKMOVPS   128(CX)(SI*4), Y1, Y3
-	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y2, Y3, Y3
-	VMASKMOVPS   Y3, Y1, 128(AX)(SI*4)
+	VMASKMOVPS   128(CX)(SI*4), Y1, Y2
+	VANDPS       numbers<>+128(SB), Y4, Y3
+	VPCMPGTD     (SP), Y3, Y3
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y3, Y2, Y2
+	VMASKMOVPS   Y2, Y1, 128(AX)(SI*4)
 
 next6:
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x00000008
 	JL       short7
-	VPSRLD   $0x10, Y4, Y1
-	VMOVUPS  192(CX)(SI*4), Y2
-	VPCMPGTD (SP), Y1, Y1
-	VMULPS   32(SP), Y2, Y2
-	VANDPS   Y1, Y2, Y2
-	VMOVUPS  Y2, 192(AX)(SI*4)
+	VMOVUPS  192(CX)(SI*4), Y1
+	VPSRLD   $0x10, Y4, Y2
+	VPCMPGTD (SP), Y2, Y2
+	VMULPS   32(SP), Y1, Y1
+	VANDPS   Y2, Y1, Y1
+	VMOVUPS  Y1, 192(AX)(SI*4)
 	JMP      next8
 
 short7:
@@ -354,23 +354,23 @@ short7:
 	VMOVD        DI, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VPSRLD       $0x10, Y4, Y2
-	VMASKMOVPS   192(CX)(SI*4), Y1, Y3
-	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y2, Y3, Y3
-	VMASKMOVPS   Y3, Y1, 192(AX)(SI*4)
+	VMASKMOVPS   192(CX)(SI*4), Y1, Y2
+	VPSRLD       $0x10, Y4, Y3
+	VPCMPGTD     (SP), Y3, Y3
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y3, Y2, Y2
+	VMASKMOVPS   Y2, Y1, 192(AX)(SI*4)
 
 next8:
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x00000008
 	JL       short9
-	VANDPS   numbers<>+128(SB), Y5, Y1
-	VMOVUPS  256(CX)(SI*4), Y2
-	VPCMPGTD (SP), Y1, Y1
-	VMULPS   32(SP), Y2, Y2
-	VANDPS   Y1, Y2, Y2
-	VMOVUPS  Y2, 256(AX)(SI*4)
+	VMOVUPS  256(CX)(SI*4), Y1
+	VANDPS   numbers<>+128(SB), Y5, Y2
+	VPCMPGTD (SP), Y2, Y2
+	VMULPS   32(SP), Y1, Y1
+	VANDPS   Y2, Y1, Y1
+	VMOVUPS  Y1, 256(AX)(SI*4)
 	JMP      next10
 
 short9:
@@ -379,23 +379,23 @@ short9:
 	VMOVD        DI, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VANDPS       numbers<>+128(SB), Y5, Y2
-	VMASKMOVPS   256(CX)(SI*4), Y1, Y3
-	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y2, Y3, Y3
-	VMASKMOVPS   Y3, Y1, 256(AX)(SI*4)
+	VMASKMOVPS   256(CX)(SI*4), Y1, Y2
+	VANDPS       numbers<>+128(SB), Y5, Y3
+	VPCMPGTD     (SP), Y3, Y3
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y3, Y2, Y2
+	VMASKMOVPS   Y2, Y1, 256(AX)(SI*4)
 
 next10:
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x00000008
 	JL       short11
-	VPSRLD   $0x10, Y5, Y1
-	VMOVUPS  320(CX)(SI*4), Y2
-	VPCMPGTD (SP), Y1, Y1
-	VMULPS   32(SP), Y2, Y2
-	VANDPS   Y1, Y2, Y2
-	VMOVUPS  Y2, 320(AX)(SI*4)
+	VMOVUPS  320(CX)(SI*4), Y1
+	VPSRLD   $0x10, Y5, Y2
+	VPCMPGTD (SP), Y2, Y2
+	VMULPS   32(SP), Y1, Y1
+	VANDPS   Y2, Y1, Y1
+	VMOVUPS  Y1, 320(AX)(SI*4)
 	JMP      next12
 
 short11:
@@ -404,23 +404,23 @@ short11:
 	VMOVD        DI, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VPSRLD       $0x10, Y5, Y2
-	VMASKMOVPS   320(CX)(SI*4), Y1, Y3
-	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y2, Y3, Y3
-	VMASKMOVPS   Y3, Y1, 320(AX)(SI*4)
+	VMASKMOVPS   320(CX)(SI*4), Y1, Y2
+	VPSRLD       $0x10, Y5, Y3
+	VPCMPGTD     (SP), Y3, Y3
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y3, Y2, Y2
+	VMASKMOVPS   Y2, Y1, 320(AX)(SI*4)
 
 next12:
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x00000008
 	JL       short13
-	VANDPS   numbers<>+128(SB), Y0, Y1
-	VMOVUPS  384(CX)(SI*4), Y2
-	VPCMPGTD (SP), Y1, Y1
-	VMULPS   32(SP), Y2, Y2
-	VANDPS   Y1, Y2, Y2
-	VMOVUPS  Y2, 384(AX)(SI*4)
+	VMOVUPS  384(CX)(SI*4), Y1
+	VANDPS   numbers<>+128(SB), Y0, Y2
+	VPCMPGTD (SP), Y2, Y2
+	VMULPS   32(SP), Y1, Y1
+	VANDPS   Y2, Y1, Y1
+	VMOVUPS  Y1, 384(AX)(SI*4)
 	JMP      next14
 
 short13:
@@ -429,19 +429,19 @@ short13:
 	VMOVD        DI, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VANDPS       numbers<>+128(SB), Y0, Y2
-	VMASKMOVPS   384(CX)(SI*4), Y1, Y3
-	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y2, Y3, Y3
-	VMASKMOVPS   Y3, Y1, 384(AX)(SI*4)
+	VMASKMOVPS   384(CX)(SI*4), Y1, Y2
+	VANDPS       numbers<>+128(SB), Y0, Y3
+	VPCMPGTD     (SP), Y3, Y3
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y3, Y2, Y2
+	VMASKMOVPS   Y2, Y1, 384(AX)(SI*4)
 
 next14:
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x00000008
 	JL       short15
-	VPSRLD   $0x10, Y0, Y0
 	VMOVUPS  448(CX)(SI*4), Y1
+	VPSRLD   $0x10, Y0, Y0
 	VPCMPGTD (SP), Y0, Y0
 	VMULPS   32(SP), Y1, Y1
 	VANDPS   Y0, Y1, Y1
@@ -454,8 +454,8 @@ short15:
 	VMOVD        DI, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VPSRLD       $0x10, Y0, Y0
 	VMASKMOVPS   448(CX)(SI*4), Y1, Y2
+	VPSRLD       $0x10, Y0, Y0
 	VPCMPGTD     (SP), Y0, Y0
 	VMULPS       32(SP), Y2, Y2
 	VANDPS       Y0, Y2, Y2
@@ -677,246 +677,246 @@ block:
 	LEAQ         120(SI), DI
 	CMPQ         DI, DX
 	JG           part
+	VMOVUPS      (CX)(SI*4), Y1
+	VMOVUPS      64(CX)(SI*4), Y2
+	VORPS        numbers<>+192(SB), Y1, Y3
+	VORPS        numbers<>+192(SB), Y2, Y7
+	VMOVUPS      numbers<>+256(SB), Y8
+	VFMADD231PS  numbers<>+320(SB), Y3, Y8
+	VMOVUPS      numbers<>+256(SB), Y9
+	VFMADD231PS  numbers<>+320(SB), Y7, Y9
+	VSUBPS       numbers<>+256(SB), Y8, Y10
+	VMOVAPS      Y3, Y12
+	VSUBPS       numbers<>+256(SB), Y9, Y11
+	VMOVAPS      Y7, Y13
+	VFNMADD231PS numbers<>+384(SB), Y10, Y12
+	VFNMADD231PS numbers<>+384(SB), Y11, Y13
+	VFNMADD231PS numbers<>+448(SB), Y10, Y12
+	VFNMADD231PS numbers<>+448(SB), Y11, Y13
+	VMOVUPS      numbers<>+512(SB), Y10
+	VMOVUPS      numbers<>+512(SB), Y11
+	VFMADD213PS  numbers<>+576(SB), Y12, Y10
+	VFMADD213PS  numbers<>+576(SB), Y13, Y11
+	VFMADD213PS  numbers<>+640(SB), Y12, Y10
+	VFMADD213PS  numbers<>+640(SB), Y13, Y11
+	VFMADD213PS  numbers<>+704(SB), Y12, Y10
+	VFMADD213PS  numbers<>+704(SB), Y13, Y11
+	VFMADD213PS  numbers<>+768(SB), Y12, Y10
+	VFMADD213PS  numbers<>+768(SB), Y13, Y11
+	VMULPS       Y12, Y10, Y10
+	VMULPS       Y13, Y11, Y11
+	VFMADD213PS  Y12, Y12, Y10
+	VFMADD213PS  Y13, Y13, Y11
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       numbers<>+832(SB), Y8, Y8
+	VPADDD       numbers<>+832(SB), Y9, Y9
+	VFMADD213PS  Y8, Y8, Y10
+	VFMADD213PS  Y9, Y9, Y11
+	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
+	VANDPS       Y3, Y10, Y10
+	VCMPPS       $0x15, numbers<>+896(SB), Y7, Y3
+	VANDPS       Y3, Y11, Y11
+	VMOVUPS      numbers<>+832(SB), Y7
+	VADDPS       Y7, Y10, Y3
+	VBLENDVPS    Y1, Y10, Y7, Y7
+	VMOVUPS      numbers<>+832(SB), Y9
+	VADDPS       Y9, Y11, Y8
+	VBLENDVPS    Y2, Y11, Y9, Y9
+	VDIVPS       Y3, Y7, Y7
+	VDIVPS       Y8, Y9, Y9
+	VMULPS       Y1, Y7, Y7
+	VMULPS       Y2, Y9, Y9
 	VANDPS       numbers<>+128(SB), Y6, Y1
-	VMOVUPS      (CX)(SI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y7, Y7
+	VANDPS       Y1, Y7, Y7
+	VMOVUPS      Y7, (AX)(SI*4)
+	VPSRLD       $0x10, Y6, Y1
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y9, Y9
+	VANDPS       Y1, Y9, Y9
+	VMOVUPS      Y9, 64(AX)(SI*4)
+	VMOVUPS      128(CX)(SI*4), Y1
+	VMOVUPS      192(CX)(SI*4), Y2
+	VORPS        numbers<>+192(SB), Y1, Y3
+	VORPS        numbers<>+192(SB), Y2, Y6
 	VMOVUPS      numbers<>+256(SB), Y7
 	VFMADD231PS  numbers<>+320(SB), Y3, Y7
-	VSUBPS       numbers<>+256(SB), Y7, Y8
-	VMOVAPS      Y3, Y9
-	VFNMADD231PS numbers<>+384(SB), Y8, Y9
-	VFNMADD231PS numbers<>+448(SB), Y8, Y9
-	VMOVUPS      numbers<>+512(SB), Y8
-	VFMADD213PS  numbers<>+576(SB), Y9, Y8
-	VFMADD213PS  numbers<>+640(SB), Y9, Y8
-	VFMADD213PS  numbers<>+704(SB), Y9, Y8
-	VFMADD213PS  numbers<>+768(SB), Y9, Y8
-	VMULPS       Y9, Y8, Y8
-	VFMADD213PS  Y9, Y9, Y8
+	VMOVUPS      numbers<>+256(SB), Y8
+	VFMADD231PS  numbers<>+320(SB), Y6, Y8
+	VSUBPS       numbers<>+256(SB), Y7, Y9
+	VMOVAPS      Y3, Y11
+	VSUBPS       numbers<>+256(SB), Y8, Y10
+	VMOVAPS      Y6, Y12
+	VFNMADD231PS numbers<>+384(SB), Y9, Y11
+	VFNMADD231PS numbers<>+384(SB), Y10, Y12
+	VFNMADD231PS numbers<>+448(SB), Y9, Y11
+	VFNMADD231PS numbers<>+448(SB), Y10, Y12
+	VMOVUPS      numbers<>+512(SB), Y9
+	VMOVUPS      numbers<>+512(SB), Y10
+	VFMADD213PS  numbers<>+576(SB), Y11, Y9
+	VFMADD213PS  numbers<>+576(SB), Y12, Y10
+	VFMADD213PS  numbers<>+640(SB), Y11, Y9
+	VFMADD213PS  numbers<>+640(SB), Y12, Y10
+	VFMADD213PS  numbers<>+704(SB), Y11, Y9
+	VFMADD213PS  numbers<>+704(SB), Y12, Y10
+	VFMADD213PS  numbers<>+768(SB), Y11, Y9
+	VFMADD213PS  numbers<>+768(SB), Y12, Y10
+	VMULPS       Y11, Y9, Y9
+	VMULPS       Y12, Y10, Y10
+	VFMADD213PS  Y11, Y11, Y9
+	VFMADD213PS  Y12, Y12, Y10
 	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y8, Y8
 	VPADDD       numbers<>+832(SB), Y7, Y7
-	VFMADD213PS  Y7, Y7, Y8
+	VPADDD       numbers<>+832(SB), Y8, Y8
+	VFMADD213PS  Y7, Y7, Y9
+	VFMADD213PS  Y8, Y8, Y10
+	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
+	VANDPS       Y3, Y9, Y9
+	VCMPPS       $0x15, numbers<>+896(SB), Y6, Y3
+	VANDPS       Y3, Y10, Y10
+	VMOVUPS      numbers<>+832(SB), Y6
+	VADDPS       Y6, Y9, Y3
+	VBLENDVPS    Y1, Y9, Y6, Y6
+	VMOVUPS      numbers<>+832(SB), Y8
+	VADDPS       Y8, Y10, Y7
+	VBLENDVPS    Y2, Y10, Y8, Y8
+	VDIVPS       Y3, Y6, Y6
+	VDIVPS       Y7, Y8, Y8
+	VMULPS       Y1, Y6, Y6
+	VMULPS       Y2, Y8, Y8
+	VANDPS       numbers<>+128(SB), Y4, Y1
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y6, Y6
+	VANDPS       Y1, Y6, Y6
+	VMOVUPS      Y6, 128(AX)(SI*4)
+	VPSRLD       $0x10, Y4, Y1
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y8, Y8
+	VANDPS       Y1, Y8, Y8
+	VMOVUPS      Y8, 192(AX)(SI*4)
+	VMOVUPS      256(CX)(SI*4), Y1
+	VMOVUPS      320(CX)(SI*4), Y2
+	VORPS        numbers<>+192(SB), Y1, Y3
+	VORPS        numbers<>+192(SB), Y2, Y4
+	VMOVUPS      numbers<>+256(SB), Y6
+	VFMADD231PS  numbers<>+320(SB), Y3, Y6
+	VMOVUPS      numbers<>+256(SB), Y7
+	VFMADD231PS  numbers<>+320(SB), Y4, Y7
+	VSUBPS       numbers<>+256(SB), Y6, Y8
+	VMOVAPS      Y3, Y10
+	VSUBPS       numbers<>+256(SB), Y7, Y9
+	VMOVAPS      Y4, Y11
+	VFNMADD231PS numbers<>+384(SB), Y8, Y10
+	VFNMADD231PS numbers<>+384(SB), Y9, Y11
+	VFNMADD231PS numbers<>+448(SB), Y8, Y10
+	VFNMADD231PS numbers<>+448(SB), Y9, Y11
+	VMOVUPS      numbers<>+512(SB), Y8
+	VMOVUPS      numbers<>+512(SB), Y9
+	VFMADD213PS  numbers<>+576(SB), Y10, Y8
+	VFMADD213PS  numbers<>+576(SB), Y11, Y9
+	VFMADD213PS  numbers<>+640(SB), Y10, Y8
+	VFMADD213PS  numbers<>+640(SB), Y11, Y9
+	VFMADD213PS  numbers<>+704(SB), Y10, Y8
+	VFMADD213PS  numbers<>+704(SB), Y11, Y9
+	VFMADD213PS  numbers<>+768(SB), Y10, Y8
+	VFMADD213PS  numbers<>+768(SB), Y11, Y9
+	VMULPS       Y10, Y8, Y8
+	VMULPS       Y11, Y9, Y9
+	VFMADD213PS  Y10, Y10, Y8
+	VFMADD213PS  Y11, Y11, Y9
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       numbers<>+832(SB), Y6, Y6
+	VPADDD       numbers<>+832(SB), Y7, Y7
+	VFMADD213PS  Y6, Y6, Y8
+	VFMADD213PS  Y7, Y7, Y9
 	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
 	VANDPS       Y3, Y8, Y8
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y8, Y7
-	VBLENDVPS    Y2, Y8, Y3, Y3
-	VDIVPS       Y7, Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y1, Y3, Y3
-	VMOVUPS      Y3, (AX)(SI*4)
-	VPSRLD       $0x10, Y6, Y1
-	VMOVUPS      64(CX)(SI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y6
-	VFMADD231PS  numbers<>+320(SB), Y3, Y6
-	VSUBPS       numbers<>+256(SB), Y6, Y7
-	VMOVAPS      Y3, Y8
-	VFNMADD231PS numbers<>+384(SB), Y7, Y8
-	VFNMADD231PS numbers<>+448(SB), Y7, Y8
-	VMOVUPS      numbers<>+512(SB), Y7
-	VFMADD213PS  numbers<>+576(SB), Y8, Y7
-	VFMADD213PS  numbers<>+640(SB), Y8, Y7
-	VFMADD213PS  numbers<>+704(SB), Y8, Y7
-	VFMADD213PS  numbers<>+768(SB), Y8, Y7
-	VMULPS       Y8, Y7, Y7
-	VFMADD213PS  Y8, Y8, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       numbers<>+832(SB), Y6, Y6
-	VFMADD213PS  Y6, Y6, Y7
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y7, Y7
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y7, Y6
-	VBLENDVPS    Y2, Y7, Y3, Y3
-	VDIVPS       Y6, Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y1, Y3, Y3
-	VMOVUPS      Y3, 64(AX)(SI*4)
-	VANDPS       numbers<>+128(SB), Y4, Y1
-	VMOVUPS      128(CX)(SI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y6
-	VFMADD231PS  numbers<>+320(SB), Y3, Y6
-	VSUBPS       numbers<>+256(SB), Y6, Y7
-	VMOVAPS      Y3, Y8
-	VFNMADD231PS numbers<>+384(SB), Y7, Y8
-	VFNMADD231PS numbers<>+448(SB), Y7, Y8
-	VMOVUPS      numbers<>+512(SB), Y7
-	VFMADD213PS  numbers<>+576(SB), Y8, Y7
-	VFMADD213PS  numbers<>+640(SB), Y8, Y7
-	VFMADD213PS  numbers<>+704(SB), Y8, Y7
-	VFMADD213PS  numbers<>+768(SB), Y8, Y7
-	VMULPS       Y8, Y7, Y7
-	VFMADD213PS  Y8, Y8, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       numbers<>+832(SB), Y6, Y6
-	VFMADD213PS  Y6, Y6, Y7
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y7, Y7
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y7, Y6
-	VBLENDVPS    Y2, Y7, Y3, Y3
-	VDIVPS       Y6, Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y1, Y3, Y3
-	VMOVUPS      Y3, 128(AX)(SI*4)
-	VPSRLD       $0x10, Y4, Y1
-	VMOVUPS      192(CX)(SI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y4
-	VFMADD231PS  numbers<>+320(SB), Y3, Y4
-	VSUBPS       numbers<>+256(SB), Y4, Y6
-	VMOVAPS      Y3, Y7
-	VFNMADD231PS numbers<>+384(SB), Y6, Y7
-	VFNMADD231PS numbers<>+448(SB), Y6, Y7
-	VMOVUPS      numbers<>+512(SB), Y6
-	VFMADD213PS  numbers<>+576(SB), Y7, Y6
-	VFMADD213PS  numbers<>+640(SB), Y7, Y6
-	VFMADD213PS  numbers<>+704(SB), Y7, Y6
-	VFMADD213PS  numbers<>+768(SB), Y7, Y6
-	VMULPS       Y7, Y6, Y6
-	VFMADD213PS  Y7, Y7, Y6
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+832(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y6
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y6, Y6
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y6, Y4
-	VBLENDVPS    Y2, Y6, Y3, Y3
-	VDIVPS       Y4, Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y1, Y3, Y3
-	VMOVUPS      Y3, 192(AX)(SI*4)
+	VCMPPS       $0x15, numbers<>+896(SB), Y4, Y3
+	VANDPS       Y3, Y9, Y9
+	VMOVUPS      numbers<>+832(SB), Y4
+	VADDPS       Y4, Y8, Y3
+	VBLENDVPS    Y1, Y8, Y4, Y4
+	VMOVUPS      numbers<>+832(SB), Y7
+	VADDPS       Y7, Y9, Y6
+	VBLENDVPS    Y2, Y9, Y7, Y7
+	VDIVPS       Y3, Y4, Y4
+	VDIVPS       Y6, Y7, Y7
+	VMULPS       Y1, Y4, Y4
+	VMULPS       Y2, Y7, Y7
 	VANDPS       numbers<>+128(SB), Y5, Y1
-	VMOVUPS      256(CX)(SI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y4
-	VFMADD231PS  numbers<>+320(SB), Y3, Y4
-	VSUBPS       numbers<>+256(SB), Y4, Y6
-	VMOVAPS      Y3, Y7
-	VFNMADD231PS numbers<>+384(SB), Y6, Y7
-	VFNMADD231PS numbers<>+448(SB), Y6, Y7
-	VMOVUPS      numbers<>+512(SB), Y6
-	VFMADD213PS  numbers<>+576(SB), Y7, Y6
-	VFMADD213PS  numbers<>+640(SB), Y7, Y6
-	VFMADD213PS  numbers<>+704(SB), Y7, Y6
-	VFMADD213PS  numbers<>+768(SB), Y7, Y6
-	VMULPS       Y7, Y6, Y6
-	VFMADD213PS  Y7, Y7, Y6
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+832(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y6
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y6, Y6
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y6, Y4
-	VBLENDVPS    Y2, Y6, Y3, Y3
-	VDIVPS       Y4, Y3, Y3
-	VMULPS       Y2, Y3, Y3
 	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y1, Y3, Y3
-	VMOVUPS      Y3, 256(AX)(SI*4)
+	VMULPS       32(SP), Y4, Y4
+	VANDPS       Y1, Y4, Y4
+	VMOVUPS      Y4, 256(AX)(SI*4)
 	VPSRLD       $0x10, Y5, Y1
-	VMOVUPS      320(CX)(SI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y4
-	VFMADD231PS  numbers<>+320(SB), Y3, Y4
-	VSUBPS       numbers<>+256(SB), Y4, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS numbers<>+384(SB), Y5, Y6
-	VFNMADD231PS numbers<>+448(SB), Y5, Y6
-	VMOVUPS      numbers<>+512(SB), Y5
-	VFMADD213PS  numbers<>+576(SB), Y6, Y5
-	VFMADD213PS  numbers<>+640(SB), Y6, Y5
-	VFMADD213PS  numbers<>+704(SB), Y6, Y5
-	VFMADD213PS  numbers<>+768(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VFMADD213PS  Y6, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+832(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y5
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y5, Y5
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y5, Y4
-	VBLENDVPS    Y2, Y5, Y3, Y3
-	VDIVPS       Y4, Y3, Y3
-	VMULPS       Y2, Y3, Y3
 	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y1, Y3, Y3
-	VMOVUPS      Y3, 320(AX)(SI*4)
+	VMULPS       32(SP), Y7, Y7
+	VANDPS       Y1, Y7, Y7
+	VMOVUPS      Y7, 320(AX)(SI*4)
+	VMOVUPS      384(CX)(SI*4), Y1
+	VMOVUPS      448(CX)(SI*4), Y2
+	VORPS        numbers<>+192(SB), Y1, Y3
+	VORPS        numbers<>+192(SB), Y2, Y4
+	VMOVUPS      numbers<>+256(SB), Y5
+	VFMADD231PS  numbers<>+320(SB), Y3, Y5
+	VMOVUPS      numbers<>+256(SB), Y6
+	VFMADD231PS  numbers<>+320(SB), Y4, Y6
+	VSUBPS       numbers<>+256(SB), Y5, Y7
+	VMOVAPS      Y3, Y9
+	VSUBPS       numbers<>+256(SB), Y6, Y8
+	VMOVAPS      Y4, Y10
+	VFNMADD231PS numbers<>+384(SB), Y7, Y9
+	VFNMADD231PS numbers<>+384(SB), Y8, Y10
+	VFNMADD231PS numbers<>+448(SB), Y7, Y9
+	VFNMADD231PS numbers<>+448(SB), Y8, Y10
+	VMOVUPS      numbers<>+512(SB), Y7
+	VMOVUPS      numbers<>+512(SB), Y8
+	VFMADD213PS  numbers<>+576(SB), Y9, Y7
+	VFMADD213PS  numbers<>+576(SB), Y10, Y8
+	VFMADD213PS  numbers<>+640(SB), Y9, Y7
+	VFMADD213PS  numbers<>+640(SB), Y10, Y8
+	VFMADD213PS  numbers<>+704(SB), Y9, Y7
+	VFMADD213PS  numbers<>+704(SB), Y10, Y8
+	VFMADD213PS  numbers<>+768(SB), Y9, Y7
+	VFMADD213PS  numbers<>+768(SB), Y10, Y8
+	VMULPS       Y9, Y7, Y7
+	VMULPS       Y10, Y8, Y8
+	VFMADD213PS  Y9, Y9, Y7
+	VFMADD213PS  Y10, Y10, Y8
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       numbers<>+832(SB), Y5, Y5
+	VPADDD       numbers<>+832(SB), Y6, Y6
+	VFMADD213PS  Y5, Y5, Y7
+	VFMADD213PS  Y6, Y6, Y8
+	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
+	VANDPS       Y3, Y7, Y7
+	VCMPPS       $0x15, numbers<>+896(SB), Y4, Y3
+	VANDPS       Y3, Y8, Y8
+	VMOVUPS      numbers<>+832(SB), Y4
+	VADDPS       Y4, Y7, Y3
+	VBLENDVPS    Y1, Y7, Y4, Y4
+	VMOVUPS      numbers<>+832(SB), Y6
+	VADDPS       Y6, Y8, Y5
+	VBLENDVPS    Y2, Y8, Y6, Y6
+	VDIVPS       Y3, Y4, Y4
+	VDIVPS       Y5, Y6, Y6
+	VMULPS       Y1, Y4, Y4
+	VMULPS       Y2, Y6, Y6
 	VANDPS       numbers<>+128(SB), Y0, Y1
-	VMOVUPS      384(CX)(SI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y4
-	VFMADD231PS  numbers<>+320(SB), Y3, Y4
-	VSUBPS       numbers<>+256(SB), Y4, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS numbers<>+384(SB), Y5, Y6
-	VFNMADD231PS numbers<>+448(SB), Y5, Y6
-	VMOVUPS      numbers<>+512(SB), Y5
-	VFMADD213PS  numbers<>+576(SB), Y6, Y5
-	VFMADD213PS  numbers<>+640(SB), Y6, Y5
-	VFMADD213PS  numbers<>+704(SB), Y6, Y5
-	VFMADD213PS  numbers<>+768(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VFMADD213PS  Y6, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+832(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y5
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y5, Y5
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y5, Y4
-	VBLENDVPS    Y2, Y5, Y3, Y3
-	VDIVPS       Y4, Y3, Y3
-	VMULPS       Y2, Y3, Y3
 	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y1, Y3, Y3
-	VMOVUPS      Y3, 384(AX)(SI*4)
+	VMULPS       32(SP), Y4, Y4
+	VANDPS       Y1, Y4, Y4
+	VMOVUPS      Y4, 384(AX)(SI*4)
 	VPSRLD       $0x10, Y0, Y0
-	VMOVUPS      448(CX)(SI*4), Y1
-	VORPS        numbers<>+192(SB), Y1, Y2
-	VMOVUPS      numbers<>+256(SB), Y3
-	VFMADD231PS  numbers<>+320(SB), Y2, Y3
-	VSUBPS       numbers<>+256(SB), Y3, Y4
-	VMOVAPS      Y2, Y5
-	VFNMADD231PS numbers<>+384(SB), Y4, Y5
-	VFNMADD231PS numbers<>+448(SB), Y4, Y5
-	VMOVUPS      numbers<>+512(SB), Y4
-	VFMADD213PS  numbers<>+576(SB), Y5, Y4
-	VFMADD213PS  numbers<>+640(SB), Y5, Y4
-	VFMADD213PS  numbers<>+704(SB), Y5, Y4
-	VFMADD213PS  numbers<>+768(SB), Y5, Y4
-	VMULPS       Y5, Y4, Y4
-	VFMADD213PS  Y5, Y5, Y4
-	VPSLLD       $0x17, Y3, Y3
-	VPADDD       numbers<>+832(SB), Y3, Y3
-	VFMADD213PS  Y3, Y3, Y4
-	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
-	VANDPS       Y2, Y4, Y4
-	VMOVUPS      numbers<>+832(SB), Y2
-	VADDPS       Y2, Y4, Y3
-	VBLENDVPS    Y1, Y4, Y2, Y2
-	VDIVPS       Y3, Y2, Y2
-	VMULPS       Y1, Y2, Y2
 	VPCMPGTD     (SP), Y0, Y0
-	VMULPS       32(SP), Y2, Y2
-	VANDPS       Y0, Y2, Y2
-	VMOVUPS      Y2, 448(AX)(SI*4)
+	VMULPS       32(SP), Y6, Y6
+	VANDPS       Y0, Y6, Y6
+	VMOVUPS      Y6, 448(AX)(SI*4)
 	ADDL         $0x00000008, BX
 	JMP          block
 
@@ -925,32 +925,32 @@ part:
 	SUBQ         SI, DI
 	CMPQ         DI, $0x00000008
 	JL           short1
-	VANDPS       numbers<>+128(SB), Y6, Y1
-	VMOVUPS      (CX)(SI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y7
-	VFMADD231PS  numbers<>+320(SB), Y3, Y7
-	VSUBPS       numbers<>+256(SB), Y7, Y8
-	VMOVAPS      Y3, Y9
-	VFNMADD231PS numbers<>+384(SB), Y8, Y9
-	VFNMADD231PS numbers<>+448(SB), Y8, Y9
-	VMOVUPS      numbers<>+512(SB), Y8
-	VFMADD213PS  numbers<>+576(SB), Y9, Y8
-	VFMADD213PS  numbers<>+640(SB), Y9, Y8
-	VFMADD213PS  numbers<>+704(SB), Y9, Y8
-	VFMADD213PS  numbers<>+768(SB), Y9, Y8
-	VMULPS       Y9, Y8, Y8
-	VFMADD213PS  Y9, Y9, Y8
-	VPSLLD       $0x17, Y7, Y7
-	VPADDD       numbers<>+832(SB), Y7, Y7
-	VFMADD213PS  Y7, Y7, Y8
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y8, Y8
+	VMOVUPS      (CX)(SI*4), Y1
+	VORPS        numbers<>+192(SB), Y1, Y2
+	VMOVUPS      numbers<>+256(SB), Y3
+	VFMADD231PS  numbers<>+320(SB), Y2, Y3
+	VSUBPS       numbers<>+256(SB), Y3, Y7
+	VMOVAPS      Y2, Y8
+	VFNMADD231PS numbers<>+384(SB), Y7, Y8
+	VFNMADD231PS numbers<>+448(SB), Y7, Y8
+	VMOVUPS      numbers<>+512(SB), Y7
+	VFMADD213PS  numbers<>+576(SB), Y8, Y7
+	VFMADD213PS  numbers<>+640(SB), Y8, Y7
+	VFMADD213PS  numbers<>+704(SB), Y8, Y7
+	VFMADD213PS  numbers<>+768(SB), Y8, Y7
+	VMULPS       Y8, Y7, Y7
+	VFMADD213PS  Y8, Y8, Y7
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+832(SB), Y3, Y3
+	VFMADD213PS  Y3, Y3, Y7
+	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
+	VANDPS       Y2, Y7, Y7
 	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y8, Y7
-	VBLENDVPS    Y2, Y8, Y3, Y3
-	VDIVPS       Y7, Y3, Y3
-	VMULPS       Y2, Y3, Y3
+	VADDPS       Y3, Y7, Y2
+	VBLENDVPS    Y1, Y7, Y3, Y3
+	VDIVPS       Y2, Y3, Y3
+	VMULPS       Y1, Y3, Y3
+	VANDPS       numbers<>+128(SB), Y6, Y1
 	VPCMPGTD     (SP), Y1, Y1
 	VMULPS       32(SP), Y3, Y3
 	VANDPS       Y1, Y3, Y3
@@ -963,32 +963,32 @@ short1:
 	VMOVD        DI, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VANDPS       numbers<>+128(SB), Y6, Y2
-	VMASKMOVPS   (CX)(SI*4), Y1, Y3
-	VORPS        numbers<>+192(SB), Y3, Y7
-	VMOVUPS      numbers<>+256(SB), Y8
-	VFMADD231PS  numbers<>+320(SB), Y7, Y8
-	VSUBPS       numbers<>+256(SB), Y8, Y9
-	VMOVAPS      Y7, Y10
-	VFNMADD231PS numbers<>+384(SB), Y9, Y10
-	VFNMADD231PS numbers<>+448(SB), Y9, Y10
-	VMOVUPS      numbers<>+512(SB), Y9
-	VFMADD213PS  numbers<>+576(SB), Y10, Y9
-	VFMADD213PS  numbers<>+640(SB), Y10, Y9
-	VFMADD213PS  numbers<>+704(SB), Y10, Y9
-	VFMADD213PS  numbers<>+768(SB), Y10, Y9
-	VMULPS       Y10, Y9, Y9
-	VFMADD213PS  Y10, Y10, Y9
-	VPSLLD       $0x17, Y8, Y8
-	VPADDD       numbers<>+832(SB), Y8, Y8
-	VFMADD213PS  Y8, Y8, Y9
-	VCMPPS       $0x15, numbers<>+896(SB), Y7, Y7
-	VANDPS       Y7, Y9, Y9
+	VMASKMOVPS   (CX)(SI*4), Y1, Y2
+	VORPS        numbers<>+192(SB), Y2, Y3
+	VMOVUPS      numbers<>+256(SB), Y7
+	VFMADD231PS  numbers<>+320(SB), Y3, Y7
+	VSUBPS       numbers<>+256(SB), Y7, Y8
+	VMOVAPS      Y3, Y9
+	VFNMADD231PS numbers<>+384(SB), Y8, Y9
+	VFNMADD231PS numbers<>+448(SB), Y8, Y9
+	VMOVUPS      numbers<>+512(SB), Y8
+	VFMADD213PS  numbers<>+576(SB), Y9, Y8
+	VFMADD213PS  numbers<>+640(SB), Y9, Y8
+	VFMADD213PS  numbers<>+704(SB), Y9, Y8
+	VFMADD213PS  numbers<>+768(SB), Y9, Y8
+	VMULPS       Y9, Y8, Y8
+	VFMADD213PS  Y9, Y9, Y8
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       numbers<>+832(SB), Y7, Y7
+	VFMADD213PS  Y7, Y7, Y8
+	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
+	VANDPS       Y3, Y8, Y8
 	VMOVUPS      numbers<>+832(SB), Y7
-	VADDPS       Y7, Y9, Y8
-	VBLENDVPS    Y3, Y9, Y7, Y7
-	VDIVPS       Y8, Y7, Y7
-	VMULPS       Y3, Y7, Y7
+	VADDPS       Y7, Y8, Y3
+	VBLENDVPS    Y2, Y8, Y7, Y7
+	VDIVPS       Y3, Y7, Y7
+	VMULPS       Y2, Y7, Y7
+	VANDPS       numbers<>+128(SB), Y6, Y2
 	VPCMPGTD     (SP), Y2, Y2
 	VMULPS       32(SP), Y7, Y7
 	VANDPS       Y2, Y7, Y7
@@ -998,13 +998,12 @@ next2:
 	SUBQ         $0x10, DI
 	CMPQ         DI, $0x00000008
 	JL           short3
-	VPSRLD       $0x10, Y6, Y1
-	VMOVUPS      64(CX)(SI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y6
-	VFMADD231PS  numbers<>+320(SB), Y3, Y6
-	VSUBPS       numbers<>+256(SB), Y6, Y7
-	VMOVAPS      Y3, Y8
+	VMOVUPS      64(CX)(SI*4), Y1
+	VORPS        numbers<>+192(SB), Y1, Y2
+	VMOVUPS      numbers<>+256(SB), Y3
+	VFMADD231PS  numbers<>+320(SB), Y2, Y3
+	VSUBPS       numbers<>+256(SB), Y3, Y7
+	VMOVAPS      Y2, Y8
 	VFNMADD231PS numbers<>+384(SB), Y7, Y8
 	VFNMADD231PS numbers<>+448(SB), Y7, Y8
 	VMOVUPS      numbers<>+512(SB), Y7
@@ -1014,16 +1013,17 @@ next2:
 	VFMADD213PS  numbers<>+768(SB), Y8, Y7
 	VMULPS       Y8, Y7, Y7
 	VFMADD213PS  Y8, Y8, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       numbers<>+832(SB), Y6, Y6
-	VFMADD213PS  Y6, Y6, Y7
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y7, Y7
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+832(SB), Y3, Y3
+	VFMADD213PS  Y3, Y3, Y7
+	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
+	VANDPS       Y2, Y7, Y7
 	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y7, Y6
-	VBLENDVPS    Y2, Y7, Y3, Y3
-	VDIVPS       Y6, Y3, Y3
-	VMULPS       Y2, Y3, Y3
+	VADDPS       Y3, Y7, Y2
+	VBLENDVPS    Y1, Y7, Y3, Y3
+	VDIVPS       Y2, Y3, Y3
+	VMULPS       Y1, Y3, Y3
+	VPSRLD       $0x10, Y6, Y1
 	VPCMPGTD     (SP), Y1, Y1
 	VMULPS       32(SP), Y3, Y3
 	VANDPS       Y1, Y3, Y3
@@ -1036,13 +1036,12 @@ short3:
 	VMOVD        DI, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VPSRLD       $0x10, Y6, Y2
-	VMASKMOVPS   64(CX)(SI*4), Y1, Y3
-	VORPS        numbers<>+192(SB), Y3, Y6
+	VMASKMOVPS   64(CX)(SI*4), Y1, Y2
+	VORPS        numbers<>+192(SB), Y2, Y3
 	VMOVUPS      numbers<>+256(SB), Y7
-	VFMADD231PS  numbers<>+320(SB), Y6, Y7
+	VFMADD231PS  numbers<>+320(SB), Y3, Y7
 	VSUBPS       numbers<>+256(SB), Y7, Y8
-	VMOVAPS      Y6, Y9
+	VMOVAPS      Y3, Y9
 	VFNMADD231PS numbers<>+384(SB), Y8, Y9
 	VFNMADD231PS numbers<>+448(SB), Y8, Y9
 	VMOVUPS      numbers<>+512(SB), Y8
@@ -1055,24 +1054,62 @@ short3:
 	VPSLLD       $0x17, Y7, Y7
 	VPADDD       numbers<>+832(SB), Y7, Y7
 	VFMADD213PS  Y7, Y7, Y8
-	VCMPPS       $0x15, numbers<>+896(SB), Y6, Y6
-	VANDPS       Y6, Y8, Y8
-	VMOVUPS      numbers<>+832(SB), Y6
-	VADDPS       Y6, Y8, Y7
-	VBLENDVPS    Y3, Y8, Y6, Y6
-	VDIVPS       Y7, Y6, Y6
-	VMULPS       Y3, Y6, Y6
+	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
+	VANDPS       Y3, Y8, Y8
+	VMOVUPS      numbers<>+832(SB), Y7
+	VADDPS       Y7, Y8, Y3
+	VBLENDVPS    Y2, Y8, Y7, Y7
+	VDIVPS       Y3, Y7, Y7
+	VMULPS       Y2, Y7, Y7
+	VPSRLD       $0x10, Y6, Y2
 	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y6, Y6
-	VANDPS       Y2, Y6, Y6
-	VMASKMOVPS   Y6, Y1, 64(AX)(SI*4)
+	VMULPS       32(SP), Y7, Y7
+	VANDPS       Y2, Y7, Y7
+	VMASKMOVPS   Y7, Y1, 64(AX)(SI*4)
 
 next4:
 	SUBQ         $0x10, DI
 	CMPQ         DI, $0x00000008
 	JL           short5
+	VMOVUPS      128(CX)(SI*4), Y1
+	VORPS        numbers<>+192(SB), Y1, Y2
+	VMOVUPS      numbers<>+256(SB), Y3
+	VFMADD231PS  numbers<>+320(SB), Y2, Y3
+	VSUBPS       numbers<>+256(SB), Y3, Y6
+	VMOVAPS      Y2, Y7
+	VFNMADD231PS numbers<>+384(SB), Y6, Y7
+	VFNMADD231PS numbers<>+448(SB), Y6, Y7
+	VMOVUPS      numbers<>+512(SB), Y6
+	VFMADD213PS  numbers<>+576(SB), Y7, Y6
+	VFMADD213PS  numbers<>+640(SB), Y7, Y6
+	VFMADD213PS  numbers<>+704(SB), Y7, Y6
+	VFMADD213PS  numbers<>+768(SB), Y7, Y6
+	VMULPS       Y7, Y6, Y6
+	VFMADD213PS  Y7, Y7, Y6
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+832(SB), Y3, Y3
+	VFMADD213PS  Y3, Y3, Y6
+	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
+	VANDPS       Y2, Y6, Y6
+	VMOVUPS      numbers<>+832(SB), Y3
+	VADDPS       Y3, Y6, Y2
+	VBLENDVPS    Y1, Y6, Y3, Y3
+	VDIVPS       Y2, Y3, Y3
+	VMULPS       Y1, Y3, Y3
 	VANDPS       numbers<>+128(SB), Y4, Y1
-	VMOVUPS      128(CX)(SI*4), Y2
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y1, Y3, Y3
+	VMOVUPS      Y3, 128(AX)(SI*4)
+	JMP          next6
+
+short5:
+	CMPQ         DI, $0x00
+	JLE          over
+	VMOVD        DI, X1
+	VPBROADCASTD X1, Y1
+	VPCMPGTD     lanes<>+0(SB), Y1, Y1
+	VMASKMOVPS   128(CX)(SI*4), Y1, Y2
 	VORPS        numbers<>+192(SB), Y2, Y3
 	VMOVUPS      numbers<>+256(SB), Y6
 	VFMADD231PS  numbers<>+320(SB), Y3, Y6
@@ -1092,49 +1129,12 @@ next4:
 	VFMADD213PS  Y6, Y6, Y7
 	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
 	VANDPS       Y3, Y7, Y7
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y7, Y6
-	VBLENDVPS    Y2, Y7, Y3, Y3
-	VDIVPS       Y6, Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y1, Y3, Y3
-	VMOVUPS      Y3, 128(AX)(SI*4)
-	JMP          next6
-
-short5:
-	CMPQ         DI, $0x00
-	JLE          over
-	VMOVD        DI, X1
-	VPBROADCASTD X1, Y1
-	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VANDPS       numbers<>+128(SB), Y4, Y2
-	VMASKMOVPS   128(CX)(SI*4), Y1, Y3
-	VORPS        numbers<>+192(SB), Y3, Y6
-	VMOVUPS      numbers<>+256(SB), Y7
-	VFMADD231PS  numbers<>+320(SB), Y6, Y7
-	VSUBPS       numbers<>+256(SB), Y7, Y8
-	VMOVAPS      Y6, Y9
-	VFNMADD231PS numbers<>+384(SB), Y8, Y9
-	VFNMADD231PS numbers<>+448(SB), Y8, Y9
-	VMOVUPS      numbers<>+512(SB), Y8
-	VFMADD213PS  numbers<>+576(SB), Y9, Y8
-	VFMADD213PS  numbers<>+640(SB), Y9, Y8
-	VFMADD213PS  numbers<>+704(SB), Y9, Y8
-	VFMADD213PS  numbers<>+768(SB), Y9, Y8
-	VMULPS       Y9, Y8, Y8
-	VFMADD213PS  Y9, Y9, Y8
-	VPSLLD       $0x17, Y7, Y7
-	VPADDD       numbers<>+832(SB), Y7, Y7
-	VFMADD213PS  Y7, Y7, Y8
-	VCMPPS       $0x15, numbers<>+896(SB), Y6, Y6
-	VANDPS       Y6, Y8, Y8
 	VMOVUPS      numbers<>+832(SB), Y6
-	VADDPS       Y6, Y8, Y7
-	VBLENDVPS    Y3, Y8, Y6, Y6
-	VDIVPS       Y7, Y6, Y6
-	VMULPS       Y3, Y6, Y6
+	VADDPS       Y6, Y7, Y3
+	VBLENDVPS    Y2, Y7, Y6, Y6
+	VDIVPS       Y3, Y6, Y6
+	VMULPS       Y2, Y6, Y6
+	VANDPS       numbers<>+128(SB), Y4, Y2
 	VPCMPGTD     (SP), Y2, Y2
 	VMULPS       32(SP), Y6, Y6
 	VANDPS       Y2, Y6, Y6
@@ -1144,13 +1144,12 @@ next6:
 	SUBQ         $0x10, DI
 	CMPQ         DI, $0x00000008
 	JL           short7
-	VPSRLD       $0x10, Y4, Y1
-	VMOVUPS      192(CX)(SI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y4
-	VFMADD231PS  numbers<>+320(SB), Y3, Y4
-	VSUBPS       numbers<>+256(SB), Y4, Y6
-	VMOVAPS      Y3, Y7
+	VMOVUPS      192(CX)(SI*4), Y1
+	VORPS        numbers<>+192(SB), Y1, Y2
+	VMOVUPS      numbers<>+256(SB), Y3
+	VFMADD231PS  numbers<>+320(SB), Y2, Y3
+	VSUBPS       numbers<>+256(SB), Y3, Y6
+	VMOVAPS      Y2, Y7
 	VFNMADD231PS numbers<>+384(SB), Y6, Y7
 	VFNMADD231PS numbers<>+448(SB), Y6, Y7
 	VMOVUPS      numbers<>+512(SB), Y6
@@ -1160,16 +1159,17 @@ next6:
 	VFMADD213PS  numbers<>+768(SB), Y7, Y6
 	VMULPS       Y7, Y6, Y6
 	VFMADD213PS  Y7, Y7, Y6
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+832(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y6
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y6, Y6
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+832(SB), Y3, Y3
+	VFMADD213PS  Y3, Y3, Y6
+	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
+	VANDPS       Y2, Y6, Y6
 	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y6, Y4
-	VBLENDVPS    Y2, Y6, Y3, Y3
-	VDIVPS       Y4, Y3, Y3
-	VMULPS       Y2, Y3, Y3
+	VADDPS       Y3, Y6, Y2
+	VBLENDVPS    Y1, Y6, Y3, Y3
+	VDIVPS       Y2, Y3, Y3
+	VMULPS       Y1, Y3, Y3
+	VPSRLD       $0x10, Y4, Y1
 	VPCMPGTD     (SP), Y1, Y1
 	VMULPS       32(SP), Y3, Y3
 	VANDPS       Y1, Y3, Y3
@@ -1182,13 +1182,12 @@ short7:
 	VMOVD        DI, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VPSRLD       $0x10, Y4, Y2
-	VMASKMOVPS   192(CX)(SI*4), Y1, Y3
-	VORPS        numbers<>+192(SB), Y3, Y4
+	VMASKMOVPS   192(CX)(SI*4), Y1, Y2
+	VORPS        numbers<>+192(SB), Y2, Y3
 	VMOVUPS      numbers<>+256(SB), Y6
-	VFMADD231PS  numbers<>+320(SB), Y4, Y6
+	VFMADD231PS  numbers<>+320(SB), Y3, Y6
 	VSUBPS       numbers<>+256(SB), Y6, Y7
-	VMOVAPS      Y4, Y8
+	VMOVAPS      Y3, Y8
 	VFNMADD231PS numbers<>+384(SB), Y7, Y8
 	VFNMADD231PS numbers<>+448(SB), Y7, Y8
 	VMOVUPS      numbers<>+512(SB), Y7
@@ -1201,24 +1200,62 @@ short7:
 	VPSLLD       $0x17, Y6, Y6
 	VPADDD       numbers<>+832(SB), Y6, Y6
 	VFMADD213PS  Y6, Y6, Y7
-	VCMPPS       $0x15, numbers<>+896(SB), Y4, Y4
-	VANDPS       Y4, Y7, Y7
-	VMOVUPS      numbers<>+832(SB), Y4
-	VADDPS       Y4, Y7, Y6
-	VBLENDVPS    Y3, Y7, Y4, Y4
-	VDIVPS       Y6, Y4, Y4
-	VMULPS       Y3, Y4, Y4
+	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
+	VANDPS       Y3, Y7, Y7
+	VMOVUPS      numbers<>+832(SB), Y6
+	VADDPS       Y6, Y7, Y3
+	VBLENDVPS    Y2, Y7, Y6, Y6
+	VDIVPS       Y3, Y6, Y6
+	VMULPS       Y2, Y6, Y6
+	VPSRLD       $0x10, Y4, Y2
 	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y2, Y4, Y4
-	VMASKMOVPS   Y4, Y1, 192(AX)(SI*4)
+	VMULPS       32(SP), Y6, Y6
+	VANDPS       Y2, Y6, Y6
+	VMASKMOVPS   Y6, Y1, 192(AX)(SI*4)
 
 next8:
 	SUBQ         $0x10, DI
 	CMPQ         DI, $0x00000008
 	JL           short9
+	VMOVUPS      256(CX)(SI*4), Y1
+	VORPS        numbers<>+192(SB), Y1, Y2
+	VMOVUPS      numbers<>+256(SB), Y3
+	VFMADD231PS  numbers<>+320(SB), Y2, Y3
+	VSUBPS       numbers<>+256(SB), Y3, Y4
+	VMOVAPS      Y2, Y6
+	VFNMADD231PS numbers<>+384(SB), Y4, Y6
+	VFNMADD231PS numbers<>+448(SB), Y4, Y6
+	VMOVUPS      numbers<>+512(SB), Y4
+	VFMADD213PS  numbers<>+576(SB), Y6, Y4
+	VFMADD213PS  numbers<>+640(SB), Y6, Y4
+	VFMADD213PS  numbers<>+704(SB), Y6, Y4
+	VFMADD213PS  numbers<>+768(SB), Y6, Y4
+	VMULPS       Y6, Y4, Y4
+	VFMADD213PS  Y6, Y6, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+832(SB), Y3, Y3
+	VFMADD213PS  Y3, Y3, Y4
+	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
+	VANDPS       Y2, Y4, Y4
+	VMOVUPS      numbers<>+832(SB), Y3
+	VADDPS       Y3, Y4, Y2
+	VBLENDVPS    Y1, Y4, Y3, Y3
+	VDIVPS       Y2, Y3, Y3
+	VMULPS       Y1, Y3, Y3
 	VANDPS       numbers<>+128(SB), Y5, Y1
-	VMOVUPS      256(CX)(SI*4), Y2
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y1, Y3, Y3
+	VMOVUPS      Y3, 256(AX)(SI*4)
+	JMP          next10
+
+short9:
+	CMPQ         DI, $0x00
+	JLE          over
+	VMOVD        DI, X1
+	VPBROADCASTD X1, Y1
+	VPCMPGTD     lanes<>+0(SB), Y1, Y1
+	VMASKMOVPS   256(CX)(SI*4), Y1, Y2
 	VORPS        numbers<>+192(SB), Y2, Y3
 	VMOVUPS      numbers<>+256(SB), Y4
 	VFMADD231PS  numbers<>+320(SB), Y3, Y4
@@ -1238,49 +1275,12 @@ next8:
 	VFMADD213PS  Y4, Y4, Y6
 	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
 	VANDPS       Y3, Y6, Y6
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y6, Y4
-	VBLENDVPS    Y2, Y6, Y3, Y3
-	VDIVPS       Y4, Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y1, Y3, Y3
-	VMOVUPS      Y3, 256(AX)(SI*4)
-	JMP          next10
-
-short9:
-	CMPQ         DI, $0x00
-	JLE          over
-	VMOVD        DI, X1
-	VPBROADCASTD X1, Y1
-	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VANDPS       numbers<>+128(SB), Y5, Y2
-	VMASKMOVPS   256(CX)(SI*4), Y1, Y3
-	VORPS        numbers<>+192(SB), Y3, Y4
-	VMOVUPS      numbers<>+256(SB), Y6
-	VFMADD231PS  numbers<>+320(SB), Y4, Y6
-	VSUBPS       numbers<>+256(SB), Y6, Y7
-	VMOVAPS      Y4, Y8
-	VFNMADD231PS numbers<>+384(SB), Y7, Y8
-	VFNMADD231PS numbers<>+448(SB), Y7, Y8
-	VMOVUPS      numbers<>+512(SB), Y7
-	VFMADD213PS  numbers<>+576(SB), Y8, Y7
-	VFMADD213PS  numbers<>+640(SB), Y8, Y7
-	VFMADD213PS  numbers<>+704(SB), Y8, Y7
-	VFMADD213PS  numbers<>+768(SB), Y8, Y7
-	VMULPS       Y8, Y7, Y7
-	VFMADD213PS  Y8, Y8, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       numbers<>+832(SB), Y6, Y6
-	VFMADD213PS  Y6, Y6, Y7
-	VCMPPS       $0x15, numbers<>+896(SB), Y4, Y4
-	VANDPS       Y4, Y7, Y7
 	VMOVUPS      numbers<>+832(SB), Y4
-	VADDPS       Y4, Y7, Y6
-	VBLENDVPS    Y3, Y7, Y4, Y4
-	VDIVPS       Y6, Y4, Y4
-	VMULPS       Y3, Y4, Y4
+	VADDPS       Y4, Y6, Y3
+	VBLENDVPS    Y2, Y6, Y4, Y4
+	VDIVPS       Y3, Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VANDPS       numbers<>+128(SB), Y5, Y2
 	VPCMPGTD     (SP), Y2, Y2
 	VMULPS       32(SP), Y4, Y4
 	VANDPS       Y2, Y4, Y4
@@ -1290,32 +1290,32 @@ next10:
 	SUBQ         $0x10, DI
 	CMPQ         DI, $0x00000008
 	JL           short11
-	VPSRLD       $0x10, Y5, Y1
-	VMOVUPS      320(CX)(SI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y4
-	VFMADD231PS  numbers<>+320(SB), Y3, Y4
-	VSUBPS       numbers<>+256(SB), Y4, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS numbers<>+384(SB), Y5, Y6
-	VFNMADD231PS numbers<>+448(SB), Y5, Y6
-	VMOVUPS      numbers<>+512(SB), Y5
-	VFMADD213PS  numbers<>+576(SB), Y6, Y5
-	VFMADD213PS  numbers<>+640(SB), Y6, Y5
-	VFMADD213PS  numbers<>+704(SB), Y6, Y5
-	VFMADD213PS  numbers<>+768(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VFMADD213PS  Y6, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+832(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y5
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y5, Y5
+	VMOVUPS      320(CX)(SI*4), Y1
+	VORPS        numbers<>+192(SB), Y1, Y2
+	VMOVUPS      numbers<>+256(SB), Y3
+	VFMADD231PS  numbers<>+320(SB), Y2, Y3
+	VSUBPS       numbers<>+256(SB), Y3, Y4
+	VMOVAPS      Y2, Y6
+	VFNMADD231PS numbers<>+384(SB), Y4, Y6
+	VFNMADD231PS numbers<>+448(SB), Y4, Y6
+	VMOVUPS      numbers<>+512(SB), Y4
+	VFMADD213PS  numbers<>+576(SB), Y6, Y4
+	VFMADD213PS  numbers<>+640(SB), Y6, Y4
+	VFMADD213PS  numbers<>+704(SB), Y6, Y4
+	VFMADD213PS  numbers<>+768(SB), Y6, Y4
+	VMULPS       Y6, Y4, Y4
+	VFMADD213PS  Y6, Y6, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+832(SB), Y3, Y3
+	VFMADD213PS  Y3, Y3, Y4
+	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
+	VANDPS       Y2, Y4, Y4
 	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y5, Y4
-	VBLENDVPS    Y2, Y5, Y3, Y3
-	VDIVPS       Y4, Y3, Y3
-	VMULPS       Y2, Y3, Y3
+	VADDPS       Y3, Y4, Y2
+	VBLENDVPS    Y1, Y4, Y3, Y3
+	VDIVPS       Y2, Y3, Y3
+	VMULPS       Y1, Y3, Y3
+	VPSRLD       $0x10, Y5, Y1
 	VPCMPGTD     (SP), Y1, Y1
 	VMULPS       32(SP), Y3, Y3
 	VANDPS       Y1, Y3, Y3
@@ -1328,13 +1328,12 @@ short11:
 	VMOVD        DI, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VPSRLD       $0x10, Y5, Y2
-	VMASKMOVPS   320(CX)(SI*4), Y1, Y3
-	VORPS        numbers<>+192(SB), Y3, Y4
-	VMOVUPS      numbers<>+256(SB), Y5
-	VFMADD231PS  numbers<>+320(SB), Y4, Y5
-	VSUBPS       numbers<>+256(SB), Y5, Y6
-	VMOVAPS      Y4, Y7
+	VMASKMOVPS   320(CX)(SI*4), Y1, Y2
+	VORPS        numbers<>+192(SB), Y2, Y3
+	VMOVUPS      numbers<>+256(SB), Y4
+	VFMADD231PS  numbers<>+320(SB), Y3, Y4
+	VSUBPS       numbers<>+256(SB), Y4, Y6
+	VMOVAPS      Y3, Y7
 	VFNMADD231PS numbers<>+384(SB), Y6, Y7
 	VFNMADD231PS numbers<>+448(SB), Y6, Y7
 	VMOVUPS      numbers<>+512(SB), Y6
@@ -1344,16 +1343,17 @@ short11:
 	VFMADD213PS  numbers<>+768(SB), Y7, Y6
 	VMULPS       Y7, Y6, Y6
 	VFMADD213PS  Y7, Y7, Y6
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       numbers<>+832(SB), Y5, Y5
-	VFMADD213PS  Y5, Y5, Y6
-	VCMPPS       $0x15, numbers<>+896(SB), Y4, Y4
-	VANDPS       Y4, Y6, Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       numbers<>+832(SB), Y4, Y4
+	VFMADD213PS  Y4, Y4, Y6
+	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
+	VANDPS       Y3, Y6, Y6
 	VMOVUPS      numbers<>+832(SB), Y4
-	VADDPS       Y4, Y6, Y5
-	VBLENDVPS    Y3, Y6, Y4, Y4
-	VDIVPS       Y5, Y4, Y4
-	VMULPS       Y3, Y4, Y4
+	VADDPS       Y4, Y6, Y3
+	VBLENDVPS    Y2, Y6, Y4, Y4
+	VDIVPS       Y3, Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VPSRLD       $0x10, Y5, Y2
 	VPCMPGTD     (SP), Y2, Y2
 	VMULPS       32(SP), Y4, Y4
 	VANDPS       Y2, Y4, Y4
@@ -1363,8 +1363,45 @@ next12:
 	SUBQ         $0x10, DI
 	CMPQ         DI, $0x00000008
 	JL           short13
+	VMOVUPS      384(CX)(SI*4), Y1
+	VORPS        numbers<>+192(SB), Y1, Y2
+	VMOVUPS      numbers<>+256(SB), Y3
+	VFMADD231PS  numbers<>+320(SB), Y2, Y3
+	VSUBPS       numbers<>+256(SB), Y3, Y4
+	VMOVAPS      Y2, Y5
+	VFNMADD231PS numbers<>+384(SB), Y4, Y5
+	VFNMADD231PS numbers<>+448(SB), Y4, Y5
+	VMOVUPS      numbers<>+512(SB), Y4
+	VFMADD213PS  numbers<>+576(SB), Y5, Y4
+	VFMADD213PS  numbers<>+640(SB), Y5, Y4
+	VFMADD213PS  numbers<>+704(SB), Y5, Y4
+	VFMADD213PS  numbers<>+768(SB), Y5, Y4
+	VMULPS       Y5, Y4, Y4
+	VFMADD213PS  Y5, Y5, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+832(SB), Y3, Y3
+	VFMADD213PS  Y3, Y3, Y4
+	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
+	VANDPS       Y2, Y4, Y4
+	VMOVUPS      numbers<>+832(SB), Y3
+	VADDPS       Y3, Y4, Y2
+	VBLENDVPS    Y1, Y4, Y3, Y3
+	VDIVPS       Y2, Y3, Y3
+	VMULPS       Y1, Y3, Y3
 	VANDPS       numbers<>+128(SB), Y0, Y1
-	VMOVUPS      384(CX)(SI*4), Y2
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y1, Y3, Y3
+	VMOVUPS      Y3, 384(AX)(SI*4)
+	JMP          next14
+
+short13:
+	CMPQ         DI, $0x00
+	JLE          over
+	VMOVD        DI, X1
+	VPBROADCASTD X1, Y1
+	VPCMPGTD     lanes<>+0(SB), Y1, Y1
+	VMASKMOVPS   384(CX)(SI*4), Y1, Y2
 	VORPS        numbers<>+192(SB), Y2, Y3
 	VMOVUPS      numbers<>+256(SB), Y4
 	VFMADD231PS  numbers<>+320(SB), Y3, Y4
@@ -1384,49 +1421,12 @@ next12:
 	VFMADD213PS  Y4, Y4, Y5
 	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
 	VANDPS       Y3, Y5, Y5
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y5, Y4
-	VBLENDVPS    Y2, Y5, Y3, Y3
-	VDIVPS       Y4, Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y1, Y3, Y3
-	VMOVUPS      Y3, 384(AX)(SI*4)
-	JMP          next14
-
-short13:
-	CMPQ         DI, $0x00
-	JLE          over
-	VMOVD        DI, X1
-	VPBROADCASTD X1, Y1
-	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VANDPS       numbers<>+128(SB), Y0, Y2
-	VMASKMOVPS   384(CX)(SI*4), Y1, Y3
-	VORPS        numbers<>+192(SB), Y3, Y4
-	VMOVUPS      numbers<>+256(SB), Y5
-	VFMADD231PS  numbers<>+320(SB), Y4, Y5
-	VSUBPS       numbers<>+256(SB), Y5, Y6
-	VMOVAPS      Y4, Y7
-	VFNMADD231PS numbers<>+384(SB), Y6, Y7
-	VFNMADD231PS numbers<>+448(SB), Y6, Y7
-	VMOVUPS      numbers<>+512(SB), Y6
-	VFMADD213PS  numbers<>+576(SB), Y7, Y6
-	VFMADD213PS  numbers<>+640(SB), Y7, Y6
-	VFMADD213PS  numbers<>+704(SB), Y7, Y6
-	VFMADD213PS  numbers<>+768(SB), Y7, Y6
-	VMULPS       Y7, Y6, Y6
-	VFMADD213PS  Y7, Y7, Y6
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       numbers<>+832(SB), Y5, Y5
-	VFMADD213PS  Y5, Y5, Y6
-	VCMPPS       $0x15, numbers<>+896(SB), Y4, Y4
-	VANDPS       Y4, Y6, Y6
 	VMOVUPS      numbers<>+832(SB), Y4
-	VADDPS       Y4, Y6, Y5
-	VBLENDVPS    Y3, Y6, Y4, Y4
-	VDIVPS       Y5, Y4, Y4
-	VMULPS       Y3, Y4, Y4
+	VADDPS       Y4, Y5, Y3
+	VBLENDVPS    Y2, Y5, Y4, Y4
+	VDIVPS       Y3, Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VANDPS       numbers<>+128(SB), Y0, Y2
 	VPCMPGTD     (SP), Y2, Y2
 	VMULPS       32(SP), Y4, Y4
 	VANDPS       Y2, Y4, Y4
@@ -1436,7 +1436,6 @@ next14:
 	SUBQ         $0x10, DI
 	CMPQ         DI, $0x00000008
 	JL           short15
-	VPSRLD       $0x10, Y0, Y0
 	VMOVUPS      448(CX)(SI*4), Y1
 	VORPS        numbers<>+192(SB), Y1, Y2
 	VMOVUPS      numbers<>+256(SB), Y3
@@ -1457,15 +1456,16 @@ next14:
 	VFMADD213PS  Y3, Y3, Y4
 	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
 	VANDPS       Y2, Y4, Y4
-	VMOVUPS      numbers<>+832(SB), Y2
-	VADDPS       Y2, Y4, Y3
-	VBLENDVPS    Y1, Y4, Y2, Y2
-	VDIVPS       Y3, Y2, Y2
-	VMULPS       Y1, Y2, Y2
+	VMOVUPS      numbers<>+832(SB), Y3
+	VADDPS       Y3, Y4, Y2
+	VBLENDVPS    Y1, Y4, Y3, Y3
+	VDIVPS       Y2, Y3, Y3
+	VMULPS       Y1, Y3, Y3
+	VPSRLD       $0x10, Y0, Y0
 	VPCMPGTD     (SP), Y0, Y0
-	VMULPS       32(SP), Y2, Y2
-	VANDPS       Y0, Y2, Y2
-	VMOVUPS      Y2, 448(AX)(SI*4)
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y0, Y3, Y3
+	VMOVUPS      Y3, 448(AX)(SI*4)
 	JMP          next16
 
 short15:
@@ -1474,7 +1474,6 @@ short15:
 	VMOVD        DI, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VPSRLD       $0x10, Y0, Y0
 	VMASKMOVPS   448(CX)(SI*4), Y1, Y2
 	VORPS        numbers<>+192(SB), Y2, Y3
 	VMOVUPS      numbers<>+256(SB), Y4
@@ -1495,15 +1494,16 @@ short15:
 	VFMADD213PS  Y4, Y4, Y5
 	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
 	VANDPS       Y3, Y5, Y5
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y5, Y4
-	VBLENDVPS    Y2, Y5, Y3, Y3
-	VDIVPS       Y4, Y3, Y3
-	VMULPS       Y2, Y3, Y3
+	VMOVUPS      numbers<>+832(SB), Y4
+	VADDPS       Y4, Y5, Y3
+	VBLENDVPS    Y2, Y5, Y4, Y4
+	VDIVPS       Y3, Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VPSRLD       $0x10, Y0, Y0
 	VPCMPGTD     (SP), Y0, Y0
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y0, Y3, Y3
-	VMASKMOVPS   Y3, Y1, 448(AX)(SI*4)
+	VMULPS       32(SP), Y4, Y4
+	VANDPS       Y0, Y4, Y4
+	VMASKMOVPS   Y4, Y1, 448(AX)(SI*4)
 
 next16:
 	SUBQ $0x10, DI
@@ -1723,65 +1723,65 @@ block:
 	LEAQ         120(DI), R8
 	CMPQ         R8, BX
 	JG           part
-	VANDPS       numbers<>+128(SB), Y7, Y2
-	VMOVUPS      (DX)(DI*4), Y3
-	VMOVUPS      (CX)(DI*4), Y4
-	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y2, Y3, Y3
-	VFMADD231PS  Y0, Y3, Y4
-	VMOVUPS      Y4, (AX)(DI*4)
-	VPSRLD       $0x10, Y7, Y2
-	VMOVUPS      64(DX)(DI*4), Y3
-	VMOVUPS      64(CX)(DI*4), Y4
-	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y2, Y3, Y3
-	VFMADD231PS  Y0, Y3, Y4
-	VMOVUPS      Y4, 64(AX)(DI*4)
-	VANDPS       numbers<>+128(SB), Y5, Y2
-	VMOVUPS      128(DX)(DI*4), Y3
-	VMOVUPS      128(CX)(DI*4), Y4
-	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y2, Y3, Y3
-	VFMADD231PS  Y0, Y3, Y4
-	VMOVUPS      Y4, 128(AX)(DI*4)
-	VPSRLD       $0x10, Y5, Y2
-	VMOVUPS      192(DX)(DI*4), Y3
-	VMOVUPS      192(CX)(DI*4), Y4
-	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y2, Y3, Y3
-	VFMADD231PS  Y0, Y3, Y4
-	VMOVUPS      Y4, 192(AX)(DI*4)
-	VANDPS       numbers<>+128(SB), Y6, Y2
-	VMOVUPS      256(DX)(DI*4), Y3
-	VMOVUPS      256(CX)(DI*4), Y4
-	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y2, Y3, Y3
-	VFMADD231PS  Y0, Y3, Y4
-	VMOVUPS      Y4, 256(AX)(DI*4)
-	VPSRLD       $0x10, Y6, Y2
-	VMOVUPS      320(DX)(DI*4), Y3
-	VMOVUPS      320(CX)(DI*4), Y4
-	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y2, Y3, Y3
-	VFMADD231PS  Y0, Y3, Y4
-	VMOVUPS      Y4, 320(AX)(DI*4)
-	VANDPS       numbers<>+128(SB), Y1, Y2
-	VMOVUPS      384(DX)(DI*4), Y3
-	VMOVUPS      384(CX)(DI*4), Y4
-	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y2, Y3, Y3
-	VFMADD231PS  Y0, Y3, Y4
-	VMOVUPS      Y4, 384(AX)(DI*4)
-	VPSRLD       $0x10, Y1, Y1
+	VMOVUPS      (DX)(DI*4), Y2
+	VMOVUPS      (CX)(DI*4), Y3
+	VANDPS       numbers<>+128(SB), Y7, Y4
+	VPCMPGTD     (SP), Y4, Y4
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y4, Y2, Y2
+	VFMADD231PS  Y0, Y2, Y3
+	VMOVUPS      Y3, (AX)(DI*4)
+	VMOVUPS      64(DX)(DI*4), Y2
+	VMOVUPS      64(CX)(DI*4), Y3
+	VPSRLD       $0x10, Y7, Y4
+	VPCMPGTD     (SP), Y4, Y4
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y4, Y2, Y2
+	VFMADD231PS  Y0, Y2, Y3
+	VMOVUPS      Y3, 64(AX)(DI*4)
+	VMOVUPS      128(DX)(DI*4), Y2
+	VMOVUPS      128(CX)(DI*4), Y3
+	VANDPS       numbers<>+128(SB), Y5, Y4
+	VPCMPGTD     (SP), Y4, Y4
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y4, Y2, Y2
+	VFMADD231PS  Y0, Y2, Y3
+	VMOVUPS      Y3, 128(AX)(DI*4)
+	VMOVUPS      192(DX)(DI*4), Y2
+	VMOVUPS      192(CX)(DI*4), Y3
+	VPSRLD       $0x10, Y5, Y4
+	VPCMPGTD     (SP), Y4, Y4
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y4, Y2, Y2
+	VFMADD231PS  Y0, Y2, Y3
+	VMOVUPS      Y3, 192(AX)(DI*4)
+	VMOVUPS      256(DX)(DI*4), Y2
+	VMOVUPS      256(CX)(DI*4), Y3
+	VANDPS       numbers<>+128(SB), Y6, Y4
+	VPCMPGTD     (SP), Y4, Y4
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y4, Y2, Y2
+	VFMADD231PS  Y0, Y2, Y3
+	VMOVUPS      Y3, 256(AX)(DI*4)
+	VMOVUPS      320(DX)(DI*4), Y2
+	VMOVUPS      320(CX)(DI*4), Y3
+	VPSRLD       $0x10, Y6, Y4
+	VPCMPGTD     (SP), Y4, Y4
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y4, Y2, Y2
+	VFMADD231PS  Y0, Y2, Y3
+	VMOVUPS      Y3, 320(AX)(DI*4)
+	VMOVUPS      384(DX)(DI*4), Y2
+	VMOVUPS      384(CX)(DI*4), Y3
+	VANDPS       numbers<>+128(SB), Y1, Y4
+	VPCMPGTD     (SP), Y4, Y4
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y4, Y2, Y2
+	VFMADD231PS  Y0, Y2, Y3
+	VMOVUPS      Y3, 384(AX)(DI*4)
 	VMOVUPS      448(DX)(DI*4), Y2
 	VMOVUPS      448(CX)(DI*4), Y3
+	VPSRLD       $0x10, Y1, Y1
 	VPCMPGTD     (SP), Y1, Y1
 	VMULPS       32(SP), Y2, Y2
 	VANDPS       Y1, Y2, Y2
@@ -1795,14 +1795,14 @@ part:
 	SUBQ        DI, R8
 	CMPQ        R8, $0x00000008
 	JL          short1
-	VANDPS      numbers<>+128(SB), Y7, Y2
-	VMOVUPS     (DX)(DI*4), Y3
-	VMOVUPS     (CX)(DI*4), Y4
-	VPCMPGTD    (SP), Y2, Y2
-	VMULPS      32(SP), Y3, Y3
-	VANDPS      Y2, Y3, Y3
-	VFMADD231PS Y0, Y3, Y4
-	VMOVUPS     Y4, (AX)(DI*4)
+	VMOVUPS     (DX)(DI*4), Y2
+	VMOVUPS     (CX)(DI*4), Y3
+	VANDPS      numbers<>+128(SB), Y7, Y4
+	VPCMPGTD    (SP), Y4, Y4
+	VMULPS      32(SP), Y2, Y2
+	VANDPS      Y4, Y2, Y2
+	VFMADD231PS Y0, Y2, Y3
+	VMOVUPS     Y3, (AX)(DI*4)
 	JMP         next2
 
 short1:
@@ -1811,27 +1811,27 @@ short1:
 	VMOVD        R8, X2
 	VPBROADCASTD X2, Y2
 	VPCMPGTD     lanes<>+0(SB), Y2, Y2
-	VANDPS       numbers<>+128(SB), Y7, Y3
-	VMASKMOVPS   (DX)(DI*4), Y2, Y4
-	VMASKMOVPS   (CX)(DI*4), Y2, Y8
-	VPCMPGTD     (SP), Y3, Y3
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y3, Y4, Y4
-	VFMADD231PS  Y0, Y4, Y8
-	VMASKMOVPS   Y8, Y2, (AX)(DI*4)
+	VMASKMOVPS   (DX)(DI*4), Y2, Y3
+	VMASKMOVPS   (CX)(DI*4), Y2, Y4
+	VANDPS       numbers<>+128(SB), Y7, Y8
+	VPCMPGTD     (SP), Y8, Y8
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y8, Y3, Y3
+	VFMADD231PS  Y0, Y3, Y4
+	VMASKMOVPS   Y4, Y2, (AX)(DI*4)
 
 next2:
 	SUBQ        $0x10, R8
 	CMPQ        R8, $0x00000008
 	JL          short3
-	VPSRLD      $0x10, Y7, Y2
-	VMOVUPS     64(DX)(DI*4), Y3
-	VMOVUPS     64(CX)(DI*4), Y4
-	VPCMPGTD    (SP), Y2, Y2
-	VMULPS      32(SP), Y3, Y3
-	VANDPS      Y2, Y3, Y3
-	VFMADD231PS Y0, Y3, Y4
-	VMOVUPS     Y4, 64(AX)(DI*4)
+	VMOVUPS     64(DX)(DI*4), Y2
+	VMOVUPS     64(CX)(DI*4), Y3
+	VPSRLD      $0x10, Y7, Y4
+	VPCMPGTD    (SP), Y4, Y4
+	VMULPS      32(SP), Y2, Y2
+	VANDPS      Y4, Y2, Y2
+	VFMADD231PS Y0, Y2, Y3
+	VMOVUPS     Y3, 64(AX)(DI*4)
 	JMP         next4
 
 short3:
@@ -1840,27 +1840,27 @@ short3:
 	VMOVD        R8, X2
 	VPBROADCASTD X2, Y2
 	VPCMPGTD     lanes<>+0(SB), Y2, Y2
-	VPSRLD       $0x10, Y7, Y3
-	VMASKMOVPS   64(DX)(DI*4), Y2, Y4
-	VMASKMOVPS   64(CX)(DI*4), Y2, Y7
-	VPCMPGTD     (SP), Y3, Y3
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y3, Y4, Y4
-	VFMADD231PS  Y0, Y4, Y7
-	VMASKMOVPS   Y7, Y2, 64(AX)(DI*4)
+	VMASKMOVPS   64(DX)(DI*4), Y2, Y3
+	VMASKMOVPS   64(CX)(DI*4), Y2, Y4
+	VPSRLD       $0x10, Y7, Y7
+	VPCMPGTD     (SP), Y7, Y7
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y7, Y3, Y3
+	VFMADD231PS  Y0, Y3, Y4
+	VMASKMOVPS   Y4, Y2, 64(AX)(DI*4)
 
 next4:
 	SUBQ        $0x10, R8
 	CMPQ        R8, $0x00000008
 	JL          short5
-	VANDPS      numbers<>+128(SB), Y5, Y2
-	VMOVUPS     128(DX)(DI*4), Y3
-	VMOVUPS     128(CX)(DI*4), Y4
-	VPCMPGTD    (SP), Y2, Y2
-	VMULPS      32(SP), Y3, Y3
-	VANDPS      Y2, Y3, Y3
-	VFMADD231PS Y0, Y3, Y4
-	VMOVUPS     Y4, 128(AX)(DI*4)
+	VMOVUPS     128(DX)(DI*4), Y2
+	VMOVUPS     128(CX)(DI*4), Y3
+	VANDPS      numbers<>+128(SB), Y5, Y4
+	VPCMPGTD    (SP), Y4, Y4
+	VMULPS      32(SP), Y2, Y2
+	VANDPS      Y4, Y2, Y2
+	VFMADD231PS Y0, Y2, Y3
+	VMOVUPS     Y3, 128(AX)(DI*4)
 	JMP         next6
 
 short5:
@@ -1869,27 +1869,27 @@ short5:
 	VMOVD        R8, X2
 	VPBROADCASTD X2, Y2
 	VPCMPGTD     lanes<>+0(SB), Y2, Y2
-	VANDPS       numbers<>+128(SB), Y5, Y3
-	VMASKMOVPS   128(DX)(DI*4), Y2, Y4
-	VMASKMOVPS   128(CX)(DI*4), Y2, Y7
-	VPCMPGTD     (SP), Y3, Y3
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y3, Y4, Y4
-	VFMADD231PS  Y0, Y4, Y7
-	VMASKMOVPS   Y7, Y2, 128(AX)(DI*4)
+	VMASKMOVPS   128(DX)(DI*4), Y2, Y3
+	VMASKMOVPS   128(CX)(DI*4), Y2, Y4
+	VANDPS       numbers<>+128(SB), Y5, Y7
+	VPCMPGTD     (SP), Y7, Y7
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y7, Y3, Y3
+	VFMADD231PS  Y0, Y3, Y4
+	VMASKMOVPS   Y4, Y2, 128(AX)(DI*4)
 
 next6:
 	SUBQ        $0x10, R8
 	CMPQ        R8, $0x00000008
 	JL          short7
-	VPSRLD      $0x10, Y5, Y2
-	VMOVUPS     192(DX)(DI*4), Y3
-	VMOVUPS     192(CX)(DI*4), Y4
-	VPCMPGTD    (SP), Y2, Y2
-	VMULPS      32(SP), Y3, Y3
-	VANDPS      Y2, Y3, Y3
-	VFMADD231PS Y0, Y3, Y4
-	VMOVUPS     Y4, 192(AX)(DI*4)
+	VMOVUPS     192(DX)(DI*4), Y2
+	VMOVUPS     192(CX)(DI*4), Y3
+	VPSRLD      $0x10, Y5, Y4
+	VPCMPGTD    (SP), Y4, Y4
+	VMULPS      32(SP), Y2, Y2
+	VANDPS      Y4, Y2, Y2
+	VFMADD231PS Y0, Y2, Y3
+	VMOVUPS     Y3, 192(AX)(DI*4)
 	JMP         next8
 
 short7:
@@ -1898,27 +1898,27 @@ short7:
 	VMOVD        R8, X2
 	VPBROADCASTD X2, Y2
 	VPCMPGTD     lanes<>+0(SB), Y2, Y2
-	VPSRLD       $0x10, Y5, Y3
-	VMASKMOVPS   192(DX)(DI*4), Y2, Y4
-	VMASKMOVPS   192(CX)(DI*4), Y2, Y5
-	VPCMPGTD     (SP), Y3, Y3
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y3, Y4, Y4
-	VFMADD231PS  Y0, Y4, Y5
-	VMASKMOVPS   Y5, Y2, 192(AX)(DI*4)
+	VMASKMOVPS   192(DX)(DI*4), Y2, Y3
+	VMASKMOVPS   192(CX)(DI*4), Y2, Y4
+	VPSRLD       $0x10, Y5, Y5
+	VPCMPGTD     (SP), Y5, Y5
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y5, Y3, Y3
+	VFMADD231PS  Y0, Y3, Y4
+	VMASKMOVPS   Y4, Y2, 192(AX)(DI*4)
 
 next8:
 	SUBQ        $0x10, R8
 	CMPQ        R8, $0x00000008
 	JL          short9
-	VANDPS      numbers<>+128(SB), Y6, Y2
-	VMOVUPS     256(DX)(DI*4), Y3
-	VMOVUPS     256(CX)(DI*4), Y4
-	VPCMPGTD    (SP), Y2, Y2
-	VMULPS      32(SP), Y3, Y3
-	VANDPS      Y2, Y3, Y3
-	VFMADD231PS Y0, Y3, Y4
-	VMOVUPS     Y4, 256(AX)(DI*4)
+	VMOVUPS     256(DX)(DI*4), Y2
+	VMOVUPS     256(CX)(DI*4), Y3
+	VANDPS      numbers<>+128(SB), Y6, Y4
+	VPCMPGTD    (SP), Y4, Y4
+	VMULPS      32(SP), Y2, Y2
+	VANDPS      Y4, Y2, Y2
+	VFMADD231PS Y0, Y2, Y3
+	VMOVUPS     Y3, 256(AX)(DI*4)
 	JMP         next10
 
 short9:
@@ -1927,27 +1927,27 @@ short9:
 	VMOVD        R8, X2
 	VPBROADCASTD X2, Y2
 	VPCMPGTD     lanes<>+0(SB), Y2, Y2
-	VANDPS       numbers<>+128(SB), Y6, Y3
-	VMASKMOVPS   256(DX)(DI*4), Y2, Y4
-	VMASKMOVPS   256(CX)(DI*4), Y2, Y5
-	VPCMPGTD     (SP), Y3, Y3
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y3, Y4, Y4
-	VFMADD231PS  Y0, Y4, Y5
-	VMASKMOVPS   Y5, Y2, 256(AX)(DI*4)
+	VMASKMOVPS   256(DX)(DI*4), Y2, Y3
+	VMASKMOVPS   256(CX)(DI*4), Y2, Y4
+	VANDPS       numbers<>+128(SB), Y6, Y5
+	VPCMPGTD     (SP), Y5, Y5
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y5, Y3, Y3
+	VFMADD231PS  Y0, Y3, Y4
+	VMASKMOVPS   Y4, Y2, 256(AX)(DI*4)
 
 next10:
 	SUBQ        $0x10, R8
 	CMPQ        R8, $0x00000008
 	JL          short11
-	VPSRLD      $0x10, Y6, Y2
-	VMOVUPS     320(DX)(DI*4), Y3
-	VMOVUPS     320(CX)(DI*4), Y4
-	VPCMPGTD    (SP), Y2, Y2
-	VMULPS      32(SP), Y3, Y3
-	VANDPS      Y2, Y3, Y3
-	VFMADD231PS Y0, Y3, Y4
-	VMOVUPS     Y4, 320(AX)(DI*4)
+	VMOVUPS     320(DX)(DI*4), Y2
+	VMOVUPS     320(CX)(DI*4), Y3
+	VPSRLD      $0x10, Y6, Y4
+	VPCMPGTD    (SP), Y4, Y4
+	VMULPS      32(SP), Y2, Y2
+	VANDPS      Y4, Y2, Y2
+	VFMADD231PS Y0, Y2, Y3
+	VMOVUPS     Y3, 320(AX)(DI*4)
 	JMP         next12
 
 short11:
@@ -1956,27 +1956,27 @@ short11:
 	VMOVD        R8, X2
 	VPBROADCASTD X2, Y2
 	VPCMPGTD     lanes<>+0(SB), Y2, Y2
-	VPSRLD       $0x10, Y6, Y3
-	VMASKMOVPS   320(DX)(DI*4), Y2, Y4
-	VMASKMOVPS   320(CX)(DI*4), Y2, Y5
-	VPCMPGTD     (SP), Y3, Y3
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y3, Y4, Y4
-	VFMADD231PS  Y0, Y4, Y5
-	VMASKMOVPS   Y5, Y2, 320(AX)(DI*4)
+	VMASKMOVPS   320(DX)(DI*4), Y2, Y3
+	VMASKMOVPS   320(CX)(DI*4), Y2, Y4
+	VPSRLD       $0x10, Y6, Y5
+	VPCMPGTD     (SP), Y5, Y5
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y5, Y3, Y3
+	VFMADD231PS  Y0, Y3, Y4
+	VMASKMOVPS   Y4, Y2, 320(AX)(DI*4)
 
 next12:
 	SUBQ        $0x10, R8
 	CMPQ        R8, $0x00000008
 	JL          short13
-	VANDPS      numbers<>+128(SB), Y1, Y2
-	VMOVUPS     384(DX)(DI*4), Y3
-	VMOVUPS     384(CX)(DI*4), Y4
-	VPCMPGTD    (SP), Y2, Y2
-	VMULPS      32(SP), Y3, Y3
-	VANDPS      Y2, Y3, Y3
-	VFMADD231PS Y0, Y3, Y4
-	VMOVUPS     Y4, 384(AX)(DI*4)
+	VMOVUPS     384(DX)(DI*4), Y2
+	VMOVUPS     384(CX)(DI*4), Y3
+	VANDPS      numbers<>+128(SB), Y1, Y4
+	VPCMPGTD    (SP), Y4, Y4
+	VMULPS      32(SP), Y2, Y2
+	VANDPS      Y4, Y2, Y2
+	VFMADD231PS Y0, Y2, Y3
+	VMOVUPS     Y3, 384(AX)(DI*4)
 	JMP         next14
 
 short13:
@@ -1985,22 +1985,22 @@ short13:
 	VMOVD        R8, X2
 	VPBROADCASTD X2, Y2
 	VPCMPGTD     lanes<>+0(SB), Y2, Y2
-	VANDPS       numbers<>+128(SB), Y1, Y3
-	VMASKMOVPS   384(DX)(DI*4), Y2, Y4
-	VMASKMOVPS   384(CX)(DI*4), Y2, Y5
-	VPCMPGTD     (SP), Y3, Y3
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y3, Y4, Y4
-	VFMADD231PS  Y0, Y4, Y5
-	VMASKMOVPS   Y5, Y2, 384(AX)(DI*4)
+	VMASKMOVPS   384(DX)(DI*4), Y2, Y3
+	VMASKMOVPS   384(CX)(DI*4), Y2, Y4
+	VANDPS       numbers<>+128(SB), Y1, Y5
+	VPCMPGTD     (SP), Y5, Y5
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y5, Y3, Y3
+	VFMADD231PS  Y0, Y3, Y4
+	VMASKMOVPS   Y4, Y2, 384(AX)(DI*4)
 
 next14:
 	SUBQ        $0x10, R8
 	CMPQ        R8, $0x00000008
 	JL          short15
-	VPSRLD      $0x10, Y1, Y1
 	VMOVUPS     448(DX)(DI*4), Y2
 	VMOVUPS     448(CX)(DI*4), Y3
+	VPSRLD      $0x10, Y1, Y1
 	VPCMPGTD    (SP), Y1, Y1
 	VMULPS      32(SP), Y2, Y2
 	VANDPS      Y1, Y2, Y2
@@ -2014,9 +2014,9 @@ short15:
 	VMOVD        R8, X2
 	VPBROADCASTD X2, Y2
 	VPCMPGTD     lanes<>+0(SB), Y2, Y2
-	VPSRLD       $0x10, Y1, Y1
 	VMASKMOVPS   448(DX)(DI*4), Y2, Y3
 	VMASKMOVPS   448(CX)(DI*4), Y2, Y4
+	VPSRLD       $0x10, Y1, Y1
 	VPCMPGTD     (SP), Y1, Y1
 	VMULPS       32(SP), Y3, Y3
 	VANDPS       Y1, Y3, Y3
@@ -2240,302 +2240,302 @@ block:
 	LEAQ         120(DI), R8
 	CMPQ         R8, BX
 	JG           part
+	VMOVUPS      (CX)(DI*4), Y1
+	VMOVUPS      64(CX)(DI*4), Y2
+	VORPS        numbers<>+192(SB), Y1, Y3
+	VORPS        numbers<>+192(SB), Y2, Y7
+	VMOVUPS      numbers<>+256(SB), Y8
+	VFMADD231PS  numbers<>+320(SB), Y3, Y8
+	VMOVUPS      numbers<>+256(SB), Y9
+	VFMADD231PS  numbers<>+320(SB), Y7, Y9
+	VSUBPS       numbers<>+256(SB), Y8, Y10
+	VMOVAPS      Y3, Y12
+	VSUBPS       numbers<>+256(SB), Y9, Y11
+	VMOVAPS      Y7, Y13
+	VFNMADD231PS numbers<>+384(SB), Y10, Y12
+	VFNMADD231PS numbers<>+384(SB), Y11, Y13
+	VFNMADD231PS numbers<>+448(SB), Y10, Y12
+	VFNMADD231PS numbers<>+448(SB), Y11, Y13
+	VMOVUPS      numbers<>+512(SB), Y10
+	VMOVUPS      numbers<>+512(SB), Y11
+	VFMADD213PS  numbers<>+576(SB), Y12, Y10
+	VFMADD213PS  numbers<>+576(SB), Y13, Y11
+	VFMADD213PS  numbers<>+640(SB), Y12, Y10
+	VFMADD213PS  numbers<>+640(SB), Y13, Y11
+	VFMADD213PS  numbers<>+704(SB), Y12, Y10
+	VFMADD213PS  numbers<>+704(SB), Y13, Y11
+	VFMADD213PS  numbers<>+768(SB), Y12, Y10
+	VFMADD213PS  numbers<>+768(SB), Y13, Y11
+	VMULPS       Y12, Y10, Y10
+	VMULPS       Y13, Y11, Y11
+	VFMADD213PS  Y12, Y12, Y10
+	VFMADD213PS  Y13, Y13, Y11
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       numbers<>+832(SB), Y8, Y8
+	VPADDD       numbers<>+832(SB), Y9, Y9
+	VFMADD213PS  Y8, Y8, Y10
+	VFMADD213PS  Y9, Y9, Y11
+	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
+	VANDPS       Y3, Y10, Y10
+	VCMPPS       $0x15, numbers<>+896(SB), Y7, Y3
+	VANDPS       Y3, Y11, Y11
+	VMOVUPS      numbers<>+832(SB), Y8
+	VADDPS       Y8, Y10, Y7
+	VBLENDVPS    Y1, Y10, Y8, Y3
+	VBLENDVPS    Y1, Y8, Y10, Y9
+	VMOVUPS      numbers<>+832(SB), Y12
+	VADDPS       Y12, Y11, Y10
+	VBLENDVPS    Y2, Y11, Y12, Y8
+	VBLENDVPS    Y2, Y12, Y11, Y11
+	VMOVUPS      numbers<>+832(SB), Y12
+	VDIVPS       Y7, Y12, Y12
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y9, Y9
+	VMOVUPS      numbers<>+832(SB), Y7
+	VDIVPS       Y10, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VMULPS       Y7, Y11, Y11
+	VFMADD213PS  numbers<>+832(SB), Y1, Y9
+	VMULPS       Y9, Y3, Y3
+	VFMADD213PS  numbers<>+832(SB), Y2, Y11
+	VMULPS       Y11, Y8, Y8
+	VMOVUPS      (DX)(DI*4), Y1
+	VMULPS       Y1, Y3, Y3
 	VANDPS       numbers<>+128(SB), Y6, Y1
-	VMOVUPS      (CX)(DI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y1, Y3, Y3
+	VMOVUPS      Y3, (AX)(DI*4)
+	VMOVUPS      64(DX)(DI*4), Y1
+	VMULPS       Y1, Y8, Y8
+	VPSRLD       $0x10, Y6, Y1
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y8, Y8
+	VANDPS       Y1, Y8, Y8
+	VMOVUPS      Y8, 64(AX)(DI*4)
+	VMOVUPS      128(CX)(DI*4), Y1
+	VMOVUPS      192(CX)(DI*4), Y2
+	VORPS        numbers<>+192(SB), Y1, Y3
+	VORPS        numbers<>+192(SB), Y2, Y6
 	VMOVUPS      numbers<>+256(SB), Y7
 	VFMADD231PS  numbers<>+320(SB), Y3, Y7
-	VSUBPS       numbers<>+256(SB), Y7, Y8
-	VMOVAPS      Y3, Y9
-	VFNMADD231PS numbers<>+384(SB), Y8, Y9
-	VFNMADD231PS numbers<>+448(SB), Y8, Y9
-	VMOVUPS      numbers<>+512(SB), Y8
-	VFMADD213PS  numbers<>+576(SB), Y9, Y8
-	VFMADD213PS  numbers<>+640(SB), Y9, Y8
-	VFMADD213PS  numbers<>+704(SB), Y9, Y8
-	VFMADD213PS  numbers<>+768(SB), Y9, Y8
-	VMULPS       Y9, Y8, Y8
-	VFMADD213PS  Y9, Y9, Y8
+	VMOVUPS      numbers<>+256(SB), Y8
+	VFMADD231PS  numbers<>+320(SB), Y6, Y8
+	VSUBPS       numbers<>+256(SB), Y7, Y9
+	VMOVAPS      Y3, Y11
+	VSUBPS       numbers<>+256(SB), Y8, Y10
+	VMOVAPS      Y6, Y12
+	VFNMADD231PS numbers<>+384(SB), Y9, Y11
+	VFNMADD231PS numbers<>+384(SB), Y10, Y12
+	VFNMADD231PS numbers<>+448(SB), Y9, Y11
+	VFNMADD231PS numbers<>+448(SB), Y10, Y12
+	VMOVUPS      numbers<>+512(SB), Y9
+	VMOVUPS      numbers<>+512(SB), Y10
+	VFMADD213PS  numbers<>+576(SB), Y11, Y9
+	VFMADD213PS  numbers<>+576(SB), Y12, Y10
+	VFMADD213PS  numbers<>+640(SB), Y11, Y9
+	VFMADD213PS  numbers<>+640(SB), Y12, Y10
+	VFMADD213PS  numbers<>+704(SB), Y11, Y9
+	VFMADD213PS  numbers<>+704(SB), Y12, Y10
+	VFMADD213PS  numbers<>+768(SB), Y11, Y9
+	VFMADD213PS  numbers<>+768(SB), Y12, Y10
+	VMULPS       Y11, Y9, Y9
+	VMULPS       Y12, Y10, Y10
+	VFMADD213PS  Y11, Y11, Y9
+	VFMADD213PS  Y12, Y12, Y10
 	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y8, Y8
 	VPADDD       numbers<>+832(SB), Y7, Y7
-	VFMADD213PS  Y7, Y7, Y8
+	VPADDD       numbers<>+832(SB), Y8, Y8
+	VFMADD213PS  Y7, Y7, Y9
+	VFMADD213PS  Y8, Y8, Y10
 	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y8, Y8
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y8, Y9
-	VBLENDVPS    Y2, Y8, Y3, Y7
-	VBLENDVPS    Y2, Y3, Y8, Y3
-	VMOVUPS      numbers<>+832(SB), Y8
-	VDIVPS       Y9, Y8, Y8
-	VMULPS       Y8, Y7, Y7
+	VANDPS       Y3, Y9, Y9
+	VCMPPS       $0x15, numbers<>+896(SB), Y6, Y3
+	VANDPS       Y3, Y10, Y10
+	VMOVUPS      numbers<>+832(SB), Y7
+	VADDPS       Y7, Y9, Y6
+	VBLENDVPS    Y1, Y9, Y7, Y3
+	VBLENDVPS    Y1, Y7, Y9, Y8
+	VMOVUPS      numbers<>+832(SB), Y11
+	VADDPS       Y11, Y10, Y9
+	VBLENDVPS    Y2, Y10, Y11, Y7
+	VBLENDVPS    Y2, Y11, Y10, Y10
+	VMOVUPS      numbers<>+832(SB), Y11
+	VDIVPS       Y6, Y11, Y11
+	VMULPS       Y11, Y3, Y3
+	VMULPS       Y11, Y8, Y8
+	VMOVUPS      numbers<>+832(SB), Y6
+	VDIVPS       Y9, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VMULPS       Y6, Y10, Y10
+	VFMADD213PS  numbers<>+832(SB), Y1, Y8
 	VMULPS       Y8, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y7, Y7
-	VMOVUPS      (DX)(DI*4), Y2
-	VMULPS       Y2, Y7, Y7
+	VFMADD213PS  numbers<>+832(SB), Y2, Y10
+	VMULPS       Y10, Y7, Y7
+	VMOVUPS      128(DX)(DI*4), Y1
+	VMULPS       Y1, Y3, Y3
+	VANDPS       numbers<>+128(SB), Y4, Y1
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y1, Y3, Y3
+	VMOVUPS      Y3, 128(AX)(DI*4)
+	VMOVUPS      192(DX)(DI*4), Y1
+	VMULPS       Y1, Y7, Y7
+	VPSRLD       $0x10, Y4, Y1
 	VPCMPGTD     (SP), Y1, Y1
 	VMULPS       32(SP), Y7, Y7
 	VANDPS       Y1, Y7, Y7
-	VMOVUPS      Y7, (AX)(DI*4)
-	VPSRLD       $0x10, Y6, Y1
-	VMOVUPS      64(CX)(DI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y6
-	VFMADD231PS  numbers<>+320(SB), Y3, Y6
-	VSUBPS       numbers<>+256(SB), Y6, Y7
-	VMOVAPS      Y3, Y8
-	VFNMADD231PS numbers<>+384(SB), Y7, Y8
-	VFNMADD231PS numbers<>+448(SB), Y7, Y8
-	VMOVUPS      numbers<>+512(SB), Y7
-	VFMADD213PS  numbers<>+576(SB), Y8, Y7
-	VFMADD213PS  numbers<>+640(SB), Y8, Y7
-	VFMADD213PS  numbers<>+704(SB), Y8, Y7
-	VFMADD213PS  numbers<>+768(SB), Y8, Y7
-	VMULPS       Y8, Y7, Y7
-	VFMADD213PS  Y8, Y8, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       numbers<>+832(SB), Y6, Y6
-	VFMADD213PS  Y6, Y6, Y7
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y7, Y7
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y7, Y8
-	VBLENDVPS    Y2, Y7, Y3, Y6
-	VBLENDVPS    Y2, Y3, Y7, Y3
-	VMOVUPS      numbers<>+832(SB), Y7
-	VDIVPS       Y8, Y7, Y7
-	VMULPS       Y7, Y6, Y6
-	VMULPS       Y7, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y6, Y6
-	VMOVUPS      64(DX)(DI*4), Y2
-	VMULPS       Y2, Y6, Y6
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y6, Y6
-	VANDPS       Y1, Y6, Y6
-	VMOVUPS      Y6, 64(AX)(DI*4)
-	VANDPS       numbers<>+128(SB), Y4, Y1
-	VMOVUPS      128(CX)(DI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y6
-	VFMADD231PS  numbers<>+320(SB), Y3, Y6
-	VSUBPS       numbers<>+256(SB), Y6, Y7
-	VMOVAPS      Y3, Y8
-	VFNMADD231PS numbers<>+384(SB), Y7, Y8
-	VFNMADD231PS numbers<>+448(SB), Y7, Y8
-	VMOVUPS      numbers<>+512(SB), Y7
-	VFMADD213PS  numbers<>+576(SB), Y8, Y7
-	VFMADD213PS  numbers<>+640(SB), Y8, Y7
-	VFMADD213PS  numbers<>+704(SB), Y8, Y7
-	VFMADD213PS  numbers<>+768(SB), Y8, Y7
-	VMULPS       Y8, Y7, Y7
-	VFMADD213PS  Y8, Y8, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       numbers<>+832(SB), Y6, Y6
-	VFMADD213PS  Y6, Y6, Y7
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y7, Y7
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y7, Y8
-	VBLENDVPS    Y2, Y7, Y3, Y6
-	VBLENDVPS    Y2, Y3, Y7, Y3
-	VMOVUPS      numbers<>+832(SB), Y7
-	VDIVPS       Y8, Y7, Y7
-	VMULPS       Y7, Y6, Y6
-	VMULPS       Y7, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y6, Y6
-	VMOVUPS      128(DX)(DI*4), Y2
-	VMULPS       Y2, Y6, Y6
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y6, Y6
-	VANDPS       Y1, Y6, Y6
-	VMOVUPS      Y6, 128(AX)(DI*4)
-	VPSRLD       $0x10, Y4, Y1
-	VMOVUPS      192(CX)(DI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y4
-	VFMADD231PS  numbers<>+320(SB), Y3, Y4
-	VSUBPS       numbers<>+256(SB), Y4, Y6
-	VMOVAPS      Y3, Y7
-	VFNMADD231PS numbers<>+384(SB), Y6, Y7
-	VFNMADD231PS numbers<>+448(SB), Y6, Y7
-	VMOVUPS      numbers<>+512(SB), Y6
-	VFMADD213PS  numbers<>+576(SB), Y7, Y6
-	VFMADD213PS  numbers<>+640(SB), Y7, Y6
-	VFMADD213PS  numbers<>+704(SB), Y7, Y6
-	VFMADD213PS  numbers<>+768(SB), Y7, Y6
-	VMULPS       Y7, Y6, Y6
-	VFMADD213PS  Y7, Y7, Y6
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+832(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y6
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y6, Y6
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y6, Y7
-	VBLENDVPS    Y2, Y6, Y3, Y4
-	VBLENDVPS    Y2, Y3, Y6, Y3
-	VMOVUPS      numbers<>+832(SB), Y6
-	VDIVPS       Y7, Y6, Y6
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y6, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y4, Y4
-	VMOVUPS      192(DX)(DI*4), Y2
-	VMULPS       Y2, Y4, Y4
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y1, Y4, Y4
-	VMOVUPS      Y4, 192(AX)(DI*4)
-	VANDPS       numbers<>+128(SB), Y5, Y1
-	VMOVUPS      256(CX)(DI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y4
-	VFMADD231PS  numbers<>+320(SB), Y3, Y4
-	VSUBPS       numbers<>+256(SB), Y4, Y6
-	VMOVAPS      Y3, Y7
-	VFNMADD231PS numbers<>+384(SB), Y6, Y7
-	VFNMADD231PS numbers<>+448(SB), Y6, Y7
-	VMOVUPS      numbers<>+512(SB), Y6
-	VFMADD213PS  numbers<>+576(SB), Y7, Y6
-	VFMADD213PS  numbers<>+640(SB), Y7, Y6
-	VFMADD213PS  numbers<>+704(SB), Y7, Y6
-	VFMADD213PS  numbers<>+768(SB), Y7, Y6
-	VMULPS       Y7, Y6, Y6
-	VFMADD213PS  Y7, Y7, Y6
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+832(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y6
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y6, Y6
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y6, Y7
-	VBLENDVPS    Y2, Y6, Y3, Y4
-	VBLENDVPS    Y2, Y3, Y6, Y3
-	VMOVUPS      numbers<>+832(SB), Y6
-	VDIVPS       Y7, Y6, Y6
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y6, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y4, Y4
-	VMOVUPS      256(DX)(DI*4), Y2
-	VMULPS       Y2, Y4, Y4
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y1, Y4, Y4
-	VMOVUPS      Y4, 256(AX)(DI*4)
-	VPSRLD       $0x10, Y5, Y1
+	VMOVUPS      Y7, 192(AX)(DI*4)
+	VMOVUPS      256(CX)(DI*4), Y1
 	VMOVUPS      320(CX)(DI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y4
-	VFMADD231PS  numbers<>+320(SB), Y3, Y4
-	VSUBPS       numbers<>+256(SB), Y4, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS numbers<>+384(SB), Y5, Y6
-	VFNMADD231PS numbers<>+448(SB), Y5, Y6
-	VMOVUPS      numbers<>+512(SB), Y5
-	VFMADD213PS  numbers<>+576(SB), Y6, Y5
-	VFMADD213PS  numbers<>+640(SB), Y6, Y5
-	VFMADD213PS  numbers<>+704(SB), Y6, Y5
-	VFMADD213PS  numbers<>+768(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VFMADD213PS  Y6, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+832(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y5
+	VORPS        numbers<>+192(SB), Y1, Y3
+	VORPS        numbers<>+192(SB), Y2, Y4
+	VMOVUPS      numbers<>+256(SB), Y6
+	VFMADD231PS  numbers<>+320(SB), Y3, Y6
+	VMOVUPS      numbers<>+256(SB), Y7
+	VFMADD231PS  numbers<>+320(SB), Y4, Y7
+	VSUBPS       numbers<>+256(SB), Y6, Y8
+	VMOVAPS      Y3, Y10
+	VSUBPS       numbers<>+256(SB), Y7, Y9
+	VMOVAPS      Y4, Y11
+	VFNMADD231PS numbers<>+384(SB), Y8, Y10
+	VFNMADD231PS numbers<>+384(SB), Y9, Y11
+	VFNMADD231PS numbers<>+448(SB), Y8, Y10
+	VFNMADD231PS numbers<>+448(SB), Y9, Y11
+	VMOVUPS      numbers<>+512(SB), Y8
+	VMOVUPS      numbers<>+512(SB), Y9
+	VFMADD213PS  numbers<>+576(SB), Y10, Y8
+	VFMADD213PS  numbers<>+576(SB), Y11, Y9
+	VFMADD213PS  numbers<>+640(SB), Y10, Y8
+	VFMADD213PS  numbers<>+640(SB), Y11, Y9
+	VFMADD213PS  numbers<>+704(SB), Y10, Y8
+	VFMADD213PS  numbers<>+704(SB), Y11, Y9
+	VFMADD213PS  numbers<>+768(SB), Y10, Y8
+	VFMADD213PS  numbers<>+768(SB), Y11, Y9
+	VMULPS       Y10, Y8, Y8
+	VMULPS       Y11, Y9, Y9
+	VFMADD213PS  Y10, Y10, Y8
+	VFMADD213PS  Y11, Y11, Y9
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       numbers<>+832(SB), Y6, Y6
+	VPADDD       numbers<>+832(SB), Y7, Y7
+	VFMADD213PS  Y6, Y6, Y8
+	VFMADD213PS  Y7, Y7, Y9
 	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y5, Y5
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y5, Y6
-	VBLENDVPS    Y2, Y5, Y3, Y4
-	VBLENDVPS    Y2, Y3, Y5, Y3
-	VMOVUPS      numbers<>+832(SB), Y5
-	VDIVPS       Y6, Y5, Y5
-	VMULPS       Y5, Y4, Y4
-	VMULPS       Y5, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y4, Y4
-	VMOVUPS      320(DX)(DI*4), Y2
-	VMULPS       Y2, Y4, Y4
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y1, Y4, Y4
-	VMOVUPS      Y4, 320(AX)(DI*4)
-	VANDPS       numbers<>+128(SB), Y0, Y1
-	VMOVUPS      384(CX)(DI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y4
-	VFMADD231PS  numbers<>+320(SB), Y3, Y4
-	VSUBPS       numbers<>+256(SB), Y4, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS numbers<>+384(SB), Y5, Y6
-	VFNMADD231PS numbers<>+448(SB), Y5, Y6
-	VMOVUPS      numbers<>+512(SB), Y5
-	VFMADD213PS  numbers<>+576(SB), Y6, Y5
-	VFMADD213PS  numbers<>+640(SB), Y6, Y5
-	VFMADD213PS  numbers<>+704(SB), Y6, Y5
-	VFMADD213PS  numbers<>+768(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VFMADD213PS  Y6, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+832(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y5
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y5, Y5
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y5, Y6
-	VBLENDVPS    Y2, Y5, Y3, Y4
-	VBLENDVPS    Y2, Y3, Y5, Y3
-	VMOVUPS      numbers<>+832(SB), Y5
-	VDIVPS       Y6, Y5, Y5
-	VMULPS       Y5, Y4, Y4
-	VMULPS       Y5, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y4, Y4
-	VMOVUPS      384(DX)(DI*4), Y2
-	VMULPS       Y2, Y4, Y4
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y1, Y4, Y4
-	VMOVUPS      Y4, 384(AX)(DI*4)
-	VPSRLD       $0x10, Y0, Y0
-	VMOVUPS      448(CX)(DI*4), Y1
-	VORPS        numbers<>+192(SB), Y1, Y2
-	VMOVUPS      numbers<>+256(SB), Y3
-	VFMADD231PS  numbers<>+320(SB), Y2, Y3
-	VSUBPS       numbers<>+256(SB), Y3, Y4
-	VMOVAPS      Y2, Y5
-	VFNMADD231PS numbers<>+384(SB), Y4, Y5
-	VFNMADD231PS numbers<>+448(SB), Y4, Y5
-	VMOVUPS      numbers<>+512(SB), Y4
-	VFMADD213PS  numbers<>+576(SB), Y5, Y4
-	VFMADD213PS  numbers<>+640(SB), Y5, Y4
-	VFMADD213PS  numbers<>+704(SB), Y5, Y4
-	VFMADD213PS  numbers<>+768(SB), Y5, Y4
-	VMULPS       Y5, Y4, Y4
-	VFMADD213PS  Y5, Y5, Y4
-	VPSLLD       $0x17, Y3, Y3
-	VPADDD       numbers<>+832(SB), Y3, Y3
-	VFMADD213PS  Y3, Y3, Y4
-	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
-	VANDPS       Y2, Y4, Y4
-	VMOVUPS      numbers<>+832(SB), Y2
-	VADDPS       Y2, Y4, Y5
-	VBLENDVPS    Y1, Y4, Y2, Y3
-	VBLENDVPS    Y1, Y2, Y4, Y2
+	VANDPS       Y3, Y8, Y8
+	VCMPPS       $0x15, numbers<>+896(SB), Y4, Y3
+	VANDPS       Y3, Y9, Y9
+	VMOVUPS      numbers<>+832(SB), Y6
+	VADDPS       Y6, Y8, Y4
+	VBLENDVPS    Y1, Y8, Y6, Y3
+	VBLENDVPS    Y1, Y6, Y8, Y7
+	VMOVUPS      numbers<>+832(SB), Y10
+	VADDPS       Y10, Y9, Y8
+	VBLENDVPS    Y2, Y9, Y10, Y6
+	VBLENDVPS    Y2, Y10, Y9, Y9
+	VMOVUPS      numbers<>+832(SB), Y10
+	VDIVPS       Y4, Y10, Y10
+	VMULPS       Y10, Y3, Y3
+	VMULPS       Y10, Y7, Y7
 	VMOVUPS      numbers<>+832(SB), Y4
-	VDIVPS       Y5, Y4, Y4
-	VMULPS       Y4, Y3, Y3
-	VMULPS       Y4, Y2, Y2
-	VFMADD213PS  numbers<>+832(SB), Y1, Y2
-	VMULPS       Y2, Y3, Y3
-	VMOVUPS      448(DX)(DI*4), Y1
+	VDIVPS       Y8, Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VMULPS       Y4, Y9, Y9
+	VFMADD213PS  numbers<>+832(SB), Y1, Y7
+	VMULPS       Y7, Y3, Y3
+	VFMADD213PS  numbers<>+832(SB), Y2, Y9
+	VMULPS       Y9, Y6, Y6
+	VMOVUPS      256(DX)(DI*4), Y1
 	VMULPS       Y1, Y3, Y3
-	VPCMPGTD     (SP), Y0, Y0
+	VANDPS       numbers<>+128(SB), Y5, Y1
+	VPCMPGTD     (SP), Y1, Y1
 	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y0, Y3, Y3
-	VMOVUPS      Y3, 448(AX)(DI*4)
+	VANDPS       Y1, Y3, Y3
+	VMOVUPS      Y3, 256(AX)(DI*4)
+	VMOVUPS      320(DX)(DI*4), Y1
+	VMULPS       Y1, Y6, Y6
+	VPSRLD       $0x10, Y5, Y1
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y6, Y6
+	VANDPS       Y1, Y6, Y6
+	VMOVUPS      Y6, 320(AX)(DI*4)
+	VMOVUPS      384(CX)(DI*4), Y1
+	VMOVUPS      448(CX)(DI*4), Y2
+	VORPS        numbers<>+192(SB), Y1, Y3
+	VORPS        numbers<>+192(SB), Y2, Y4
+	VMOVUPS      numbers<>+256(SB), Y5
+	VFMADD231PS  numbers<>+320(SB), Y3, Y5
+	VMOVUPS      numbers<>+256(SB), Y6
+	VFMADD231PS  numbers<>+320(SB), Y4, Y6
+	VSUBPS       numbers<>+256(SB), Y5, Y7
+	VMOVAPS      Y3, Y9
+	VSUBPS       numbers<>+256(SB), Y6, Y8
+	VMOVAPS      Y4, Y10
+	VFNMADD231PS numbers<>+384(SB), Y7, Y9
+	VFNMADD231PS numbers<>+384(SB), Y8, Y10
+	VFNMADD231PS numbers<>+448(SB), Y7, Y9
+	VFNMADD231PS numbers<>+448(SB), Y8, Y10
+	VMOVUPS      numbers<>+512(SB), Y7
+	VMOVUPS      numbers<>+512(SB), Y8
+	VFMADD213PS  numbers<>+576(SB), Y9, Y7
+	VFMADD213PS  numbers<>+576(SB), Y10, Y8
+	VFMADD213PS  numbers<>+640(SB), Y9, Y7
+	VFMADD213PS  numbers<>+640(SB), Y10, Y8
+	VFMADD213PS  numbers<>+704(SB), Y9, Y7
+	VFMADD213PS  numbers<>+704(SB), Y10, Y8
+	VFMADD213PS  numbers<>+768(SB), Y9, Y7
+	VFMADD213PS  numbers<>+768(SB), Y10, Y8
+	VMULPS       Y9, Y7, Y7
+	VMULPS       Y10, Y8, Y8
+	VFMADD213PS  Y9, Y9, Y7
+	VFMADD213PS  Y10, Y10, Y8
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       numbers<>+832(SB), Y5, Y5
+	VPADDD       numbers<>+832(SB), Y6, Y6
+	VFMADD213PS  Y5, Y5, Y7
+	VFMADD213PS  Y6, Y6, Y8
+	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
+	VANDPS       Y3, Y7, Y7
+	VCMPPS       $0x15, numbers<>+896(SB), Y4, Y3
+	VANDPS       Y3, Y8, Y8
+	VMOVUPS      numbers<>+832(SB), Y5
+	VADDPS       Y5, Y7, Y4
+	VBLENDVPS    Y1, Y7, Y5, Y3
+	VBLENDVPS    Y1, Y5, Y7, Y6
+	VMOVUPS      numbers<>+832(SB), Y9
+	VADDPS       Y9, Y8, Y7
+	VBLENDVPS    Y2, Y8, Y9, Y5
+	VBLENDVPS    Y2, Y9, Y8, Y8
+	VMOVUPS      numbers<>+832(SB), Y9
+	VDIVPS       Y4, Y9, Y9
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y6, Y6
+	VMOVUPS      numbers<>+832(SB), Y4
+	VDIVPS       Y7, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y4, Y8, Y8
+	VFMADD213PS  numbers<>+832(SB), Y1, Y6
+	VMULPS       Y6, Y3, Y3
+	VFMADD213PS  numbers<>+832(SB), Y2, Y8
+	VMULPS       Y8, Y5, Y5
+	VMOVUPS      384(DX)(DI*4), Y1
+	VMULPS       Y1, Y3, Y3
+	VANDPS       numbers<>+128(SB), Y0, Y1
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y1, Y3, Y3
+	VMOVUPS      Y3, 384(AX)(DI*4)
+	VMOVUPS      448(DX)(DI*4), Y1
+	VMULPS       Y1, Y5, Y5
+	VPSRLD       $0x10, Y0, Y0
+	VPCMPGTD     (SP), Y0, Y0
+	VMULPS       32(SP), Y5, Y5
+	VANDPS       Y0, Y5, Y5
+	VMOVUPS      Y5, 448(AX)(DI*4)
 	ADDL         $0x00000008, SI
 	JMP          block
 
@@ -2544,8 +2544,52 @@ part:
 	SUBQ         DI, R8
 	CMPQ         R8, $0x00000008
 	JL           short1
+	VMOVUPS      (CX)(DI*4), Y1
+	VORPS        numbers<>+192(SB), Y1, Y2
+	VMOVUPS      numbers<>+256(SB), Y3
+	VFMADD231PS  numbers<>+320(SB), Y2, Y3
+	VSUBPS       numbers<>+256(SB), Y3, Y7
+	VMOVAPS      Y2, Y8
+	VFNMADD231PS numbers<>+384(SB), Y7, Y8
+	VFNMADD231PS numbers<>+448(SB), Y7, Y8
+	VMOVUPS      numbers<>+512(SB), Y7
+	VFMADD213PS  numbers<>+576(SB), Y8, Y7
+	VFMADD213PS  numbers<>+640(SB), Y8, Y7
+	VFMADD213PS  numbers<>+704(SB), Y8, Y7
+	VFMADD213PS  numbers<>+768(SB), Y8, Y7
+	VMULPS       Y8, Y7, Y7
+	VFMADD213PS  Y8, Y8, Y7
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+832(SB), Y3, Y3
+	VFMADD213PS  Y3, Y3, Y7
+	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
+	VANDPS       Y2, Y7, Y7
+	VMOVUPS      numbers<>+832(SB), Y8
+	VADDPS       Y8, Y7, Y3
+	VBLENDVPS    Y1, Y7, Y8, Y2
+	VBLENDVPS    Y1, Y8, Y7, Y7
+	VMOVUPS      numbers<>+832(SB), Y8
+	VDIVPS       Y3, Y8, Y8
+	VMULPS       Y8, Y2, Y2
+	VMULPS       Y8, Y7, Y7
+	VFMADD213PS  numbers<>+832(SB), Y1, Y7
+	VMULPS       Y7, Y2, Y2
+	VMOVUPS      (DX)(DI*4), Y1
+	VMULPS       Y1, Y2, Y2
 	VANDPS       numbers<>+128(SB), Y6, Y1
-	VMOVUPS      (CX)(DI*4), Y2
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, (AX)(DI*4)
+	JMP          next2
+
+short1:
+	CMPQ         R8, $0x00
+	JLE          over
+	VMOVD        R8, X1
+	VPBROADCASTD X1, Y1
+	VPCMPGTD     lanes<>+0(SB), Y1, Y1
+	VMASKMOVPS   (CX)(DI*4), Y1, Y2
 	VORPS        numbers<>+192(SB), Y2, Y3
 	VMOVUPS      numbers<>+256(SB), Y7
 	VFMADD231PS  numbers<>+320(SB), Y3, Y7
@@ -2565,79 +2609,34 @@ part:
 	VFMADD213PS  Y7, Y7, Y8
 	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
 	VANDPS       Y3, Y8, Y8
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y8, Y9
-	VBLENDVPS    Y2, Y8, Y3, Y7
-	VBLENDVPS    Y2, Y3, Y8, Y3
-	VMOVUPS      numbers<>+832(SB), Y8
-	VDIVPS       Y9, Y8, Y8
-	VMULPS       Y8, Y7, Y7
-	VMULPS       Y8, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y7, Y7
-	VMOVUPS      (DX)(DI*4), Y2
-	VMULPS       Y2, Y7, Y7
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y7, Y7
-	VANDPS       Y1, Y7, Y7
-	VMOVUPS      Y7, (AX)(DI*4)
-	JMP          next2
-
-short1:
-	CMPQ         R8, $0x00
-	JLE          over
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Y1
-	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VANDPS       numbers<>+128(SB), Y6, Y2
-	VMASKMOVPS   (CX)(DI*4), Y1, Y3
-	VORPS        numbers<>+192(SB), Y3, Y7
-	VMOVUPS      numbers<>+256(SB), Y8
-	VFMADD231PS  numbers<>+320(SB), Y7, Y8
-	VSUBPS       numbers<>+256(SB), Y8, Y9
-	VMOVAPS      Y7, Y10
-	VFNMADD231PS numbers<>+384(SB), Y9, Y10
-	VFNMADD231PS numbers<>+448(SB), Y9, Y10
-	VMOVUPS      numbers<>+512(SB), Y9
-	VFMADD213PS  numbers<>+576(SB), Y10, Y9
-	VFMADD213PS  numbers<>+640(SB), Y10, Y9
-	VFMADD213PS  numbers<>+704(SB), Y10, Y9
-	VFMADD213PS  numbers<>+768(SB), Y10, Y9
-	VMULPS       Y10, Y9, Y9
-	VFMADD213PS  Y10, Y10, Y9
-	VPSLLD       $0x17, Y8, Y8
-	VPADDD       numbers<>+832(SB), Y8, Y8
-	VFMADD213PS  Y8, Y8, Y9
-	VCMPPS       $0x15, numbers<>+896(SB), Y7, Y7
-	VANDPS       Y7, Y9, Y9
-	VMOVUPS      numbers<>+832(SB), Y7
-	VADDPS       Y7, Y9, Y10
-	VBLENDVPS    Y3, Y9, Y7, Y8
-	VBLENDVPS    Y3, Y7, Y9, Y7
 	VMOVUPS      numbers<>+832(SB), Y9
-	VDIVPS       Y10, Y9, Y9
+	VADDPS       Y9, Y8, Y7
+	VBLENDVPS    Y2, Y8, Y9, Y3
+	VBLENDVPS    Y2, Y9, Y8, Y8
+	VMOVUPS      numbers<>+832(SB), Y9
+	VDIVPS       Y7, Y9, Y9
+	VMULPS       Y9, Y3, Y3
 	VMULPS       Y9, Y8, Y8
-	VMULPS       Y9, Y7, Y7
-	VFMADD213PS  numbers<>+832(SB), Y3, Y7
-	VMULPS       Y7, Y8, Y8
-	VMASKMOVPS   (DX)(DI*4), Y1, Y3
-	VMULPS       Y3, Y8, Y8
+	VFMADD213PS  numbers<>+832(SB), Y2, Y8
+	VMULPS       Y8, Y3, Y3
+	VMASKMOVPS   (DX)(DI*4), Y1, Y2
+	VMULPS       Y2, Y3, Y3
+	VANDPS       numbers<>+128(SB), Y6, Y2
 	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y8, Y8
-	VANDPS       Y2, Y8, Y8
-	VMASKMOVPS   Y8, Y1, (AX)(DI*4)
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y2, Y3, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(DI*4)
 
 next2:
 	SUBQ         $0x10, R8
 	CMPQ         R8, $0x00000008
 	JL           short3
-	VPSRLD       $0x10, Y6, Y1
-	VMOVUPS      64(CX)(DI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y6
-	VFMADD231PS  numbers<>+320(SB), Y3, Y6
-	VSUBPS       numbers<>+256(SB), Y6, Y7
-	VMOVAPS      Y3, Y8
+	VMOVUPS      64(CX)(DI*4), Y1
+	VORPS        numbers<>+192(SB), Y1, Y2
+	VMOVUPS      numbers<>+256(SB), Y3
+	VFMADD231PS  numbers<>+320(SB), Y2, Y3
+	VSUBPS       numbers<>+256(SB), Y3, Y7
+	VMOVAPS      Y2, Y8
 	VFNMADD231PS numbers<>+384(SB), Y7, Y8
 	VFNMADD231PS numbers<>+448(SB), Y7, Y8
 	VMOVUPS      numbers<>+512(SB), Y7
@@ -2647,27 +2646,28 @@ next2:
 	VFMADD213PS  numbers<>+768(SB), Y8, Y7
 	VMULPS       Y8, Y7, Y7
 	VFMADD213PS  Y8, Y8, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       numbers<>+832(SB), Y6, Y6
-	VFMADD213PS  Y6, Y6, Y7
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y7, Y7
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y7, Y8
-	VBLENDVPS    Y2, Y7, Y3, Y6
-	VBLENDVPS    Y2, Y3, Y7, Y3
-	VMOVUPS      numbers<>+832(SB), Y7
-	VDIVPS       Y8, Y7, Y7
-	VMULPS       Y7, Y6, Y6
-	VMULPS       Y7, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y6, Y6
-	VMOVUPS      64(DX)(DI*4), Y2
-	VMULPS       Y2, Y6, Y6
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+832(SB), Y3, Y3
+	VFMADD213PS  Y3, Y3, Y7
+	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
+	VANDPS       Y2, Y7, Y7
+	VMOVUPS      numbers<>+832(SB), Y8
+	VADDPS       Y8, Y7, Y3
+	VBLENDVPS    Y1, Y7, Y8, Y2
+	VBLENDVPS    Y1, Y8, Y7, Y7
+	VMOVUPS      numbers<>+832(SB), Y8
+	VDIVPS       Y3, Y8, Y8
+	VMULPS       Y8, Y2, Y2
+	VMULPS       Y8, Y7, Y7
+	VFMADD213PS  numbers<>+832(SB), Y1, Y7
+	VMULPS       Y7, Y2, Y2
+	VMOVUPS      64(DX)(DI*4), Y1
+	VMULPS       Y1, Y2, Y2
+	VPSRLD       $0x10, Y6, Y1
 	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y6, Y6
-	VANDPS       Y1, Y6, Y6
-	VMOVUPS      Y6, 64(AX)(DI*4)
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 64(AX)(DI*4)
 	JMP          next4
 
 short3:
@@ -2676,13 +2676,12 @@ short3:
 	VMOVD        R8, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VPSRLD       $0x10, Y6, Y2
-	VMASKMOVPS   64(CX)(DI*4), Y1, Y3
-	VORPS        numbers<>+192(SB), Y3, Y6
+	VMASKMOVPS   64(CX)(DI*4), Y1, Y2
+	VORPS        numbers<>+192(SB), Y2, Y3
 	VMOVUPS      numbers<>+256(SB), Y7
-	VFMADD231PS  numbers<>+320(SB), Y6, Y7
+	VFMADD231PS  numbers<>+320(SB), Y3, Y7
 	VSUBPS       numbers<>+256(SB), Y7, Y8
-	VMOVAPS      Y6, Y9
+	VMOVAPS      Y3, Y9
 	VFNMADD231PS numbers<>+384(SB), Y8, Y9
 	VFNMADD231PS numbers<>+448(SB), Y8, Y9
 	VMOVUPS      numbers<>+512(SB), Y8
@@ -2695,31 +2694,76 @@ short3:
 	VPSLLD       $0x17, Y7, Y7
 	VPADDD       numbers<>+832(SB), Y7, Y7
 	VFMADD213PS  Y7, Y7, Y8
-	VCMPPS       $0x15, numbers<>+896(SB), Y6, Y6
-	VANDPS       Y6, Y8, Y8
-	VMOVUPS      numbers<>+832(SB), Y6
-	VADDPS       Y6, Y8, Y9
-	VBLENDVPS    Y3, Y8, Y6, Y7
-	VBLENDVPS    Y3, Y6, Y8, Y6
-	VMOVUPS      numbers<>+832(SB), Y8
-	VDIVPS       Y9, Y8, Y8
-	VMULPS       Y8, Y7, Y7
-	VMULPS       Y8, Y6, Y6
-	VFMADD213PS  numbers<>+832(SB), Y3, Y6
-	VMULPS       Y6, Y7, Y7
-	VMASKMOVPS   64(DX)(DI*4), Y1, Y3
-	VMULPS       Y3, Y7, Y7
+	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
+	VANDPS       Y3, Y8, Y8
+	VMOVUPS      numbers<>+832(SB), Y9
+	VADDPS       Y9, Y8, Y7
+	VBLENDVPS    Y2, Y8, Y9, Y3
+	VBLENDVPS    Y2, Y9, Y8, Y8
+	VMOVUPS      numbers<>+832(SB), Y9
+	VDIVPS       Y7, Y9, Y9
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y8, Y8
+	VFMADD213PS  numbers<>+832(SB), Y2, Y8
+	VMULPS       Y8, Y3, Y3
+	VMASKMOVPS   64(DX)(DI*4), Y1, Y2
+	VMULPS       Y2, Y3, Y3
+	VPSRLD       $0x10, Y6, Y2
 	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y7, Y7
-	VANDPS       Y2, Y7, Y7
-	VMASKMOVPS   Y7, Y1, 64(AX)(DI*4)
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y2, Y3, Y3
+	VMASKMOVPS   Y3, Y1, 64(AX)(DI*4)
 
 next4:
 	SUBQ         $0x10, R8
 	CMPQ         R8, $0x00000008
 	JL           short5
+	VMOVUPS      128(CX)(DI*4), Y1
+	VORPS        numbers<>+192(SB), Y1, Y2
+	VMOVUPS      numbers<>+256(SB), Y3
+	VFMADD231PS  numbers<>+320(SB), Y2, Y3
+	VSUBPS       numbers<>+256(SB), Y3, Y6
+	VMOVAPS      Y2, Y7
+	VFNMADD231PS numbers<>+384(SB), Y6, Y7
+	VFNMADD231PS numbers<>+448(SB), Y6, Y7
+	VMOVUPS      numbers<>+512(SB), Y6
+	VFMADD213PS  numbers<>+576(SB), Y7, Y6
+	VFMADD213PS  numbers<>+640(SB), Y7, Y6
+	VFMADD213PS  numbers<>+704(SB), Y7, Y6
+	VFMADD213PS  numbers<>+768(SB), Y7, Y6
+	VMULPS       Y7, Y6, Y6
+	VFMADD213PS  Y7, Y7, Y6
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+832(SB), Y3, Y3
+	VFMADD213PS  Y3, Y3, Y6
+	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
+	VANDPS       Y2, Y6, Y6
+	VMOVUPS      numbers<>+832(SB), Y7
+	VADDPS       Y7, Y6, Y3
+	VBLENDVPS    Y1, Y6, Y7, Y2
+	VBLENDVPS    Y1, Y7, Y6, Y6
+	VMOVUPS      numbers<>+832(SB), Y7
+	VDIVPS       Y3, Y7, Y7
+	VMULPS       Y7, Y2, Y2
+	VMULPS       Y7, Y6, Y6
+	VFMADD213PS  numbers<>+832(SB), Y1, Y6
+	VMULPS       Y6, Y2, Y2
+	VMOVUPS      128(DX)(DI*4), Y1
+	VMULPS       Y1, Y2, Y2
 	VANDPS       numbers<>+128(SB), Y4, Y1
-	VMOVUPS      128(CX)(DI*4), Y2
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 128(AX)(DI*4)
+	JMP          next6
+
+short5:
+	CMPQ         R8, $0x00
+	JLE          over
+	VMOVD        R8, X1
+	VPBROADCASTD X1, Y1
+	VPCMPGTD     lanes<>+0(SB), Y1, Y1
+	VMASKMOVPS   128(CX)(DI*4), Y1, Y2
 	VORPS        numbers<>+192(SB), Y2, Y3
 	VMOVUPS      numbers<>+256(SB), Y6
 	VFMADD231PS  numbers<>+320(SB), Y3, Y6
@@ -2739,79 +2783,34 @@ next4:
 	VFMADD213PS  Y6, Y6, Y7
 	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
 	VANDPS       Y3, Y7, Y7
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y7, Y8
-	VBLENDVPS    Y2, Y7, Y3, Y6
-	VBLENDVPS    Y2, Y3, Y7, Y3
-	VMOVUPS      numbers<>+832(SB), Y7
-	VDIVPS       Y8, Y7, Y7
-	VMULPS       Y7, Y6, Y6
-	VMULPS       Y7, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y6, Y6
-	VMOVUPS      128(DX)(DI*4), Y2
-	VMULPS       Y2, Y6, Y6
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y6, Y6
-	VANDPS       Y1, Y6, Y6
-	VMOVUPS      Y6, 128(AX)(DI*4)
-	JMP          next6
-
-short5:
-	CMPQ         R8, $0x00
-	JLE          over
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Y1
-	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VANDPS       numbers<>+128(SB), Y4, Y2
-	VMASKMOVPS   128(CX)(DI*4), Y1, Y3
-	VORPS        numbers<>+192(SB), Y3, Y6
-	VMOVUPS      numbers<>+256(SB), Y7
-	VFMADD231PS  numbers<>+320(SB), Y6, Y7
-	VSUBPS       numbers<>+256(SB), Y7, Y8
-	VMOVAPS      Y6, Y9
-	VFNMADD231PS numbers<>+384(SB), Y8, Y9
-	VFNMADD231PS numbers<>+448(SB), Y8, Y9
-	VMOVUPS      numbers<>+512(SB), Y8
-	VFMADD213PS  numbers<>+576(SB), Y9, Y8
-	VFMADD213PS  numbers<>+640(SB), Y9, Y8
-	VFMADD213PS  numbers<>+704(SB), Y9, Y8
-	VFMADD213PS  numbers<>+768(SB), Y9, Y8
-	VMULPS       Y9, Y8, Y8
-	VFMADD213PS  Y9, Y9, Y8
-	VPSLLD       $0x17, Y7, Y7
-	VPADDD       numbers<>+832(SB), Y7, Y7
-	VFMADD213PS  Y7, Y7, Y8
-	VCMPPS       $0x15, numbers<>+896(SB), Y6, Y6
-	VANDPS       Y6, Y8, Y8
-	VMOVUPS      numbers<>+832(SB), Y6
-	VADDPS       Y6, Y8, Y9
-	VBLENDVPS    Y3, Y8, Y6, Y7
-	VBLENDVPS    Y3, Y6, Y8, Y6
 	VMOVUPS      numbers<>+832(SB), Y8
-	VDIVPS       Y9, Y8, Y8
+	VADDPS       Y8, Y7, Y6
+	VBLENDVPS    Y2, Y7, Y8, Y3
+	VBLENDVPS    Y2, Y8, Y7, Y7
+	VMOVUPS      numbers<>+832(SB), Y8
+	VDIVPS       Y6, Y8, Y8
+	VMULPS       Y8, Y3, Y3
 	VMULPS       Y8, Y7, Y7
-	VMULPS       Y8, Y6, Y6
-	VFMADD213PS  numbers<>+832(SB), Y3, Y6
-	VMULPS       Y6, Y7, Y7
-	VMASKMOVPS   128(DX)(DI*4), Y1, Y3
-	VMULPS       Y3, Y7, Y7
+	VFMADD213PS  numbers<>+832(SB), Y2, Y7
+	VMULPS       Y7, Y3, Y3
+	VMASKMOVPS   128(DX)(DI*4), Y1, Y2
+	VMULPS       Y2, Y3, Y3
+	VANDPS       numbers<>+128(SB), Y4, Y2
 	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y7, Y7
-	VANDPS       Y2, Y7, Y7
-	VMASKMOVPS   Y7, Y1, 128(AX)(DI*4)
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y2, Y3, Y3
+	VMASKMOVPS   Y3, Y1, 128(AX)(DI*4)
 
 next6:
 	SUBQ         $0x10, R8
 	CMPQ         R8, $0x00000008
 	JL           short7
-	VPSRLD       $0x10, Y4, Y1
-	VMOVUPS      192(CX)(DI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y4
-	VFMADD231PS  numbers<>+320(SB), Y3, Y4
-	VSUBPS       numbers<>+256(SB), Y4, Y6
-	VMOVAPS      Y3, Y7
+	VMOVUPS      192(CX)(DI*4), Y1
+	VORPS        numbers<>+192(SB), Y1, Y2
+	VMOVUPS      numbers<>+256(SB), Y3
+	VFMADD231PS  numbers<>+320(SB), Y2, Y3
+	VSUBPS       numbers<>+256(SB), Y3, Y6
+	VMOVAPS      Y2, Y7
 	VFNMADD231PS numbers<>+384(SB), Y6, Y7
 	VFNMADD231PS numbers<>+448(SB), Y6, Y7
 	VMOVUPS      numbers<>+512(SB), Y6
@@ -2821,27 +2820,28 @@ next6:
 	VFMADD213PS  numbers<>+768(SB), Y7, Y6
 	VMULPS       Y7, Y6, Y6
 	VFMADD213PS  Y7, Y7, Y6
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+832(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y6
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y6, Y6
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y6, Y7
-	VBLENDVPS    Y2, Y6, Y3, Y4
-	VBLENDVPS    Y2, Y3, Y6, Y3
-	VMOVUPS      numbers<>+832(SB), Y6
-	VDIVPS       Y7, Y6, Y6
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y6, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y4, Y4
-	VMOVUPS      192(DX)(DI*4), Y2
-	VMULPS       Y2, Y4, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+832(SB), Y3, Y3
+	VFMADD213PS  Y3, Y3, Y6
+	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
+	VANDPS       Y2, Y6, Y6
+	VMOVUPS      numbers<>+832(SB), Y7
+	VADDPS       Y7, Y6, Y3
+	VBLENDVPS    Y1, Y6, Y7, Y2
+	VBLENDVPS    Y1, Y7, Y6, Y6
+	VMOVUPS      numbers<>+832(SB), Y7
+	VDIVPS       Y3, Y7, Y7
+	VMULPS       Y7, Y2, Y2
+	VMULPS       Y7, Y6, Y6
+	VFMADD213PS  numbers<>+832(SB), Y1, Y6
+	VMULPS       Y6, Y2, Y2
+	VMOVUPS      192(DX)(DI*4), Y1
+	VMULPS       Y1, Y2, Y2
+	VPSRLD       $0x10, Y4, Y1
 	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y1, Y4, Y4
-	VMOVUPS      Y4, 192(AX)(DI*4)
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 192(AX)(DI*4)
 	JMP          next8
 
 short7:
@@ -2850,13 +2850,12 @@ short7:
 	VMOVD        R8, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VPSRLD       $0x10, Y4, Y2
-	VMASKMOVPS   192(CX)(DI*4), Y1, Y3
-	VORPS        numbers<>+192(SB), Y3, Y4
+	VMASKMOVPS   192(CX)(DI*4), Y1, Y2
+	VORPS        numbers<>+192(SB), Y2, Y3
 	VMOVUPS      numbers<>+256(SB), Y6
-	VFMADD231PS  numbers<>+320(SB), Y4, Y6
+	VFMADD231PS  numbers<>+320(SB), Y3, Y6
 	VSUBPS       numbers<>+256(SB), Y6, Y7
-	VMOVAPS      Y4, Y8
+	VMOVAPS      Y3, Y8
 	VFNMADD231PS numbers<>+384(SB), Y7, Y8
 	VFNMADD231PS numbers<>+448(SB), Y7, Y8
 	VMOVUPS      numbers<>+512(SB), Y7
@@ -2869,31 +2868,76 @@ short7:
 	VPSLLD       $0x17, Y6, Y6
 	VPADDD       numbers<>+832(SB), Y6, Y6
 	VFMADD213PS  Y6, Y6, Y7
-	VCMPPS       $0x15, numbers<>+896(SB), Y4, Y4
-	VANDPS       Y4, Y7, Y7
-	VMOVUPS      numbers<>+832(SB), Y4
-	VADDPS       Y4, Y7, Y8
-	VBLENDVPS    Y3, Y7, Y4, Y6
-	VBLENDVPS    Y3, Y4, Y7, Y4
-	VMOVUPS      numbers<>+832(SB), Y7
-	VDIVPS       Y8, Y7, Y7
-	VMULPS       Y7, Y6, Y6
-	VMULPS       Y7, Y4, Y4
-	VFMADD213PS  numbers<>+832(SB), Y3, Y4
-	VMULPS       Y4, Y6, Y6
-	VMASKMOVPS   192(DX)(DI*4), Y1, Y3
-	VMULPS       Y3, Y6, Y6
+	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
+	VANDPS       Y3, Y7, Y7
+	VMOVUPS      numbers<>+832(SB), Y8
+	VADDPS       Y8, Y7, Y6
+	VBLENDVPS    Y2, Y7, Y8, Y3
+	VBLENDVPS    Y2, Y8, Y7, Y7
+	VMOVUPS      numbers<>+832(SB), Y8
+	VDIVPS       Y6, Y8, Y8
+	VMULPS       Y8, Y3, Y3
+	VMULPS       Y8, Y7, Y7
+	VFMADD213PS  numbers<>+832(SB), Y2, Y7
+	VMULPS       Y7, Y3, Y3
+	VMASKMOVPS   192(DX)(DI*4), Y1, Y2
+	VMULPS       Y2, Y3, Y3
+	VPSRLD       $0x10, Y4, Y2
 	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y6, Y6
-	VANDPS       Y2, Y6, Y6
-	VMASKMOVPS   Y6, Y1, 192(AX)(DI*4)
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y2, Y3, Y3
+	VMASKMOVPS   Y3, Y1, 192(AX)(DI*4)
 
 next8:
 	SUBQ         $0x10, R8
 	CMPQ         R8, $0x00000008
 	JL           short9
+	VMOVUPS      256(CX)(DI*4), Y1
+	VORPS        numbers<>+192(SB), Y1, Y2
+	VMOVUPS      numbers<>+256(SB), Y3
+	VFMADD231PS  numbers<>+320(SB), Y2, Y3
+	VSUBPS       numbers<>+256(SB), Y3, Y4
+	VMOVAPS      Y2, Y6
+	VFNMADD231PS numbers<>+384(SB), Y4, Y6
+	VFNMADD231PS numbers<>+448(SB), Y4, Y6
+	VMOVUPS      numbers<>+512(SB), Y4
+	VFMADD213PS  numbers<>+576(SB), Y6, Y4
+	VFMADD213PS  numbers<>+640(SB), Y6, Y4
+	VFMADD213PS  numbers<>+704(SB), Y6, Y4
+	VFMADD213PS  numbers<>+768(SB), Y6, Y4
+	VMULPS       Y6, Y4, Y4
+	VFMADD213PS  Y6, Y6, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+832(SB), Y3, Y3
+	VFMADD213PS  Y3, Y3, Y4
+	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
+	VANDPS       Y2, Y4, Y4
+	VMOVUPS      numbers<>+832(SB), Y6
+	VADDPS       Y6, Y4, Y3
+	VBLENDVPS    Y1, Y4, Y6, Y2
+	VBLENDVPS    Y1, Y6, Y4, Y4
+	VMOVUPS      numbers<>+832(SB), Y6
+	VDIVPS       Y3, Y6, Y6
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y6, Y4, Y4
+	VFMADD213PS  numbers<>+832(SB), Y1, Y4
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      256(DX)(DI*4), Y1
+	VMULPS       Y1, Y2, Y2
 	VANDPS       numbers<>+128(SB), Y5, Y1
-	VMOVUPS      256(CX)(DI*4), Y2
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 256(AX)(DI*4)
+	JMP          next10
+
+short9:
+	CMPQ         R8, $0x00
+	JLE          over
+	VMOVD        R8, X1
+	VPBROADCASTD X1, Y1
+	VPCMPGTD     lanes<>+0(SB), Y1, Y1
+	VMASKMOVPS   256(CX)(DI*4), Y1, Y2
 	VORPS        numbers<>+192(SB), Y2, Y3
 	VMOVUPS      numbers<>+256(SB), Y4
 	VFMADD231PS  numbers<>+320(SB), Y3, Y4
@@ -2913,109 +2957,65 @@ next8:
 	VFMADD213PS  Y4, Y4, Y6
 	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
 	VANDPS       Y3, Y6, Y6
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y6, Y7
-	VBLENDVPS    Y2, Y6, Y3, Y4
-	VBLENDVPS    Y2, Y3, Y6, Y3
-	VMOVUPS      numbers<>+832(SB), Y6
-	VDIVPS       Y7, Y6, Y6
-	VMULPS       Y6, Y4, Y4
-	VMULPS       Y6, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y4, Y4
-	VMOVUPS      256(DX)(DI*4), Y2
-	VMULPS       Y2, Y4, Y4
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y1, Y4, Y4
-	VMOVUPS      Y4, 256(AX)(DI*4)
-	JMP          next10
-
-short9:
-	CMPQ         R8, $0x00
-	JLE          over
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Y1
-	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VANDPS       numbers<>+128(SB), Y5, Y2
-	VMASKMOVPS   256(CX)(DI*4), Y1, Y3
-	VORPS        numbers<>+192(SB), Y3, Y4
-	VMOVUPS      numbers<>+256(SB), Y6
-	VFMADD231PS  numbers<>+320(SB), Y4, Y6
-	VSUBPS       numbers<>+256(SB), Y6, Y7
-	VMOVAPS      Y4, Y8
-	VFNMADD231PS numbers<>+384(SB), Y7, Y8
-	VFNMADD231PS numbers<>+448(SB), Y7, Y8
-	VMOVUPS      numbers<>+512(SB), Y7
-	VFMADD213PS  numbers<>+576(SB), Y8, Y7
-	VFMADD213PS  numbers<>+640(SB), Y8, Y7
-	VFMADD213PS  numbers<>+704(SB), Y8, Y7
-	VFMADD213PS  numbers<>+768(SB), Y8, Y7
-	VMULPS       Y8, Y7, Y7
-	VFMADD213PS  Y8, Y8, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VPADDD       numbers<>+832(SB), Y6, Y6
-	VFMADD213PS  Y6, Y6, Y7
-	VCMPPS       $0x15, numbers<>+896(SB), Y4, Y4
-	VANDPS       Y4, Y7, Y7
-	VMOVUPS      numbers<>+832(SB), Y4
-	VADDPS       Y4, Y7, Y8
-	VBLENDVPS    Y3, Y7, Y4, Y6
-	VBLENDVPS    Y3, Y4, Y7, Y4
 	VMOVUPS      numbers<>+832(SB), Y7
-	VDIVPS       Y8, Y7, Y7
+	VADDPS       Y7, Y6, Y4
+	VBLENDVPS    Y2, Y6, Y7, Y3
+	VBLENDVPS    Y2, Y7, Y6, Y6
+	VMOVUPS      numbers<>+832(SB), Y7
+	VDIVPS       Y4, Y7, Y7
+	VMULPS       Y7, Y3, Y3
 	VMULPS       Y7, Y6, Y6
-	VMULPS       Y7, Y4, Y4
-	VFMADD213PS  numbers<>+832(SB), Y3, Y4
-	VMULPS       Y4, Y6, Y6
-	VMASKMOVPS   256(DX)(DI*4), Y1, Y3
-	VMULPS       Y3, Y6, Y6
+	VFMADD213PS  numbers<>+832(SB), Y2, Y6
+	VMULPS       Y6, Y3, Y3
+	VMASKMOVPS   256(DX)(DI*4), Y1, Y2
+	VMULPS       Y2, Y3, Y3
+	VANDPS       numbers<>+128(SB), Y5, Y2
 	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y6, Y6
-	VANDPS       Y2, Y6, Y6
-	VMASKMOVPS   Y6, Y1, 256(AX)(DI*4)
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y2, Y3, Y3
+	VMASKMOVPS   Y3, Y1, 256(AX)(DI*4)
 
 next10:
 	SUBQ         $0x10, R8
 	CMPQ         R8, $0x00000008
 	JL           short11
+	VMOVUPS      320(CX)(DI*4), Y1
+	VORPS        numbers<>+192(SB), Y1, Y2
+	VMOVUPS      numbers<>+256(SB), Y3
+	VFMADD231PS  numbers<>+320(SB), Y2, Y3
+	VSUBPS       numbers<>+256(SB), Y3, Y4
+	VMOVAPS      Y2, Y6
+	VFNMADD231PS numbers<>+384(SB), Y4, Y6
+	VFNMADD231PS numbers<>+448(SB), Y4, Y6
+	VMOVUPS      numbers<>+512(SB), Y4
+	VFMADD213PS  numbers<>+576(SB), Y6, Y4
+	VFMADD213PS  numbers<>+640(SB), Y6, Y4
+	VFMADD213PS  numbers<>+704(SB), Y6, Y4
+	VFMADD213PS  numbers<>+768(SB), Y6, Y4
+	VMULPS       Y6, Y4, Y4
+	VFMADD213PS  Y6, Y6, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+832(SB), Y3, Y3
+	VFMADD213PS  Y3, Y3, Y4
+	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
+	VANDPS       Y2, Y4, Y4
+	VMOVUPS      numbers<>+832(SB), Y6
+	VADDPS       Y6, Y4, Y3
+	VBLENDVPS    Y1, Y4, Y6, Y2
+	VBLENDVPS    Y1, Y6, Y4, Y4
+	VMOVUPS      numbers<>+832(SB), Y6
+	VDIVPS       Y3, Y6, Y6
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y6, Y4, Y4
+	VFMADD213PS  numbers<>+832(SB), Y1, Y4
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      320(DX)(DI*4), Y1
+	VMULPS       Y1, Y2, Y2
 	VPSRLD       $0x10, Y5, Y1
-	VMOVUPS      320(CX)(DI*4), Y2
-	VORPS        numbers<>+192(SB), Y2, Y3
-	VMOVUPS      numbers<>+256(SB), Y4
-	VFMADD231PS  numbers<>+320(SB), Y3, Y4
-	VSUBPS       numbers<>+256(SB), Y4, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS numbers<>+384(SB), Y5, Y6
-	VFNMADD231PS numbers<>+448(SB), Y5, Y6
-	VMOVUPS      numbers<>+512(SB), Y5
-	VFMADD213PS  numbers<>+576(SB), Y6, Y5
-	VFMADD213PS  numbers<>+640(SB), Y6, Y5
-	VFMADD213PS  numbers<>+704(SB), Y6, Y5
-	VFMADD213PS  numbers<>+768(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VFMADD213PS  Y6, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+832(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y5
-	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
-	VANDPS       Y3, Y5, Y5
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y5, Y6
-	VBLENDVPS    Y2, Y5, Y3, Y4
-	VBLENDVPS    Y2, Y3, Y5, Y3
-	VMOVUPS      numbers<>+832(SB), Y5
-	VDIVPS       Y6, Y5, Y5
-	VMULPS       Y5, Y4, Y4
-	VMULPS       Y5, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y4, Y4
-	VMOVUPS      320(DX)(DI*4), Y2
-	VMULPS       Y2, Y4, Y4
 	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y1, Y4, Y4
-	VMOVUPS      Y4, 320(AX)(DI*4)
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 320(AX)(DI*4)
 	JMP          next12
 
 short11:
@@ -3024,13 +3024,12 @@ short11:
 	VMOVD        R8, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VPSRLD       $0x10, Y5, Y2
-	VMASKMOVPS   320(CX)(DI*4), Y1, Y3
-	VORPS        numbers<>+192(SB), Y3, Y4
-	VMOVUPS      numbers<>+256(SB), Y5
-	VFMADD231PS  numbers<>+320(SB), Y4, Y5
-	VSUBPS       numbers<>+256(SB), Y5, Y6
-	VMOVAPS      Y4, Y7
+	VMASKMOVPS   320(CX)(DI*4), Y1, Y2
+	VORPS        numbers<>+192(SB), Y2, Y3
+	VMOVUPS      numbers<>+256(SB), Y4
+	VFMADD231PS  numbers<>+320(SB), Y3, Y4
+	VSUBPS       numbers<>+256(SB), Y4, Y6
+	VMOVAPS      Y3, Y7
 	VFNMADD231PS numbers<>+384(SB), Y6, Y7
 	VFNMADD231PS numbers<>+448(SB), Y6, Y7
 	VMOVUPS      numbers<>+512(SB), Y6
@@ -3040,34 +3039,79 @@ short11:
 	VFMADD213PS  numbers<>+768(SB), Y7, Y6
 	VMULPS       Y7, Y6, Y6
 	VFMADD213PS  Y7, Y7, Y6
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       numbers<>+832(SB), Y5, Y5
-	VFMADD213PS  Y5, Y5, Y6
-	VCMPPS       $0x15, numbers<>+896(SB), Y4, Y4
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      numbers<>+832(SB), Y4
-	VADDPS       Y4, Y6, Y7
-	VBLENDVPS    Y3, Y6, Y4, Y5
-	VBLENDVPS    Y3, Y4, Y6, Y4
-	VMOVUPS      numbers<>+832(SB), Y6
-	VDIVPS       Y7, Y6, Y6
-	VMULPS       Y6, Y5, Y5
-	VMULPS       Y6, Y4, Y4
-	VFMADD213PS  numbers<>+832(SB), Y3, Y4
-	VMULPS       Y4, Y5, Y5
-	VMASKMOVPS   320(DX)(DI*4), Y1, Y3
-	VMULPS       Y3, Y5, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       numbers<>+832(SB), Y4, Y4
+	VFMADD213PS  Y4, Y4, Y6
+	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
+	VANDPS       Y3, Y6, Y6
+	VMOVUPS      numbers<>+832(SB), Y7
+	VADDPS       Y7, Y6, Y4
+	VBLENDVPS    Y2, Y6, Y7, Y3
+	VBLENDVPS    Y2, Y7, Y6, Y6
+	VMOVUPS      numbers<>+832(SB), Y7
+	VDIVPS       Y4, Y7, Y7
+	VMULPS       Y7, Y3, Y3
+	VMULPS       Y7, Y6, Y6
+	VFMADD213PS  numbers<>+832(SB), Y2, Y6
+	VMULPS       Y6, Y3, Y3
+	VMASKMOVPS   320(DX)(DI*4), Y1, Y2
+	VMULPS       Y2, Y3, Y3
+	VPSRLD       $0x10, Y5, Y2
 	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y5, Y5
-	VANDPS       Y2, Y5, Y5
-	VMASKMOVPS   Y5, Y1, 320(AX)(DI*4)
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y2, Y3, Y3
+	VMASKMOVPS   Y3, Y1, 320(AX)(DI*4)
 
 next12:
 	SUBQ         $0x10, R8
 	CMPQ         R8, $0x00000008
 	JL           short13
+	VMOVUPS      384(CX)(DI*4), Y1
+	VORPS        numbers<>+192(SB), Y1, Y2
+	VMOVUPS      numbers<>+256(SB), Y3
+	VFMADD231PS  numbers<>+320(SB), Y2, Y3
+	VSUBPS       numbers<>+256(SB), Y3, Y4
+	VMOVAPS      Y2, Y5
+	VFNMADD231PS numbers<>+384(SB), Y4, Y5
+	VFNMADD231PS numbers<>+448(SB), Y4, Y5
+	VMOVUPS      numbers<>+512(SB), Y4
+	VFMADD213PS  numbers<>+576(SB), Y5, Y4
+	VFMADD213PS  numbers<>+640(SB), Y5, Y4
+	VFMADD213PS  numbers<>+704(SB), Y5, Y4
+	VFMADD213PS  numbers<>+768(SB), Y5, Y4
+	VMULPS       Y5, Y4, Y4
+	VFMADD213PS  Y5, Y5, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+832(SB), Y3, Y3
+	VFMADD213PS  Y3, Y3, Y4
+	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
+	VANDPS       Y2, Y4, Y4
+	VMOVUPS      numbers<>+832(SB), Y5
+	VADDPS       Y5, Y4, Y3
+	VBLENDVPS    Y1, Y4, Y5, Y2
+	VBLENDVPS    Y1, Y5, Y4, Y4
+	VMOVUPS      numbers<>+832(SB), Y5
+	VDIVPS       Y3, Y5, Y5
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y5, Y4, Y4
+	VFMADD213PS  numbers<>+832(SB), Y1, Y4
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      384(DX)(DI*4), Y1
+	VMULPS       Y1, Y2, Y2
 	VANDPS       numbers<>+128(SB), Y0, Y1
-	VMOVUPS      384(CX)(DI*4), Y2
+	VPCMPGTD     (SP), Y1, Y1
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 384(AX)(DI*4)
+	JMP          next14
+
+short13:
+	CMPQ         R8, $0x00
+	JLE          over
+	VMOVD        R8, X1
+	VPBROADCASTD X1, Y1
+	VPCMPGTD     lanes<>+0(SB), Y1, Y1
+	VMASKMOVPS   384(CX)(DI*4), Y1, Y2
 	VORPS        numbers<>+192(SB), Y2, Y3
 	VMOVUPS      numbers<>+256(SB), Y4
 	VFMADD231PS  numbers<>+320(SB), Y3, Y4
@@ -3087,73 +3131,28 @@ next12:
 	VFMADD213PS  Y4, Y4, Y5
 	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
 	VANDPS       Y3, Y5, Y5
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y5, Y6
-	VBLENDVPS    Y2, Y5, Y3, Y4
-	VBLENDVPS    Y2, Y3, Y5, Y3
-	VMOVUPS      numbers<>+832(SB), Y5
-	VDIVPS       Y6, Y5, Y5
-	VMULPS       Y5, Y4, Y4
-	VMULPS       Y5, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y4, Y4
-	VMOVUPS      384(DX)(DI*4), Y2
-	VMULPS       Y2, Y4, Y4
-	VPCMPGTD     (SP), Y1, Y1
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y1, Y4, Y4
-	VMOVUPS      Y4, 384(AX)(DI*4)
-	JMP          next14
-
-short13:
-	CMPQ         R8, $0x00
-	JLE          over
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Y1
-	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VANDPS       numbers<>+128(SB), Y0, Y2
-	VMASKMOVPS   384(CX)(DI*4), Y1, Y3
-	VORPS        numbers<>+192(SB), Y3, Y4
-	VMOVUPS      numbers<>+256(SB), Y5
-	VFMADD231PS  numbers<>+320(SB), Y4, Y5
-	VSUBPS       numbers<>+256(SB), Y5, Y6
-	VMOVAPS      Y4, Y7
-	VFNMADD231PS numbers<>+384(SB), Y6, Y7
-	VFNMADD231PS numbers<>+448(SB), Y6, Y7
-	VMOVUPS      numbers<>+512(SB), Y6
-	VFMADD213PS  numbers<>+576(SB), Y7, Y6
-	VFMADD213PS  numbers<>+640(SB), Y7, Y6
-	VFMADD213PS  numbers<>+704(SB), Y7, Y6
-	VFMADD213PS  numbers<>+768(SB), Y7, Y6
-	VMULPS       Y7, Y6, Y6
-	VFMADD213PS  Y7, Y7, Y6
-	VPSLLD       $0x17, Y5, Y5
-	VPADDD       numbers<>+832(SB), Y5, Y5
-	VFMADD213PS  Y5, Y5, Y6
-	VCMPPS       $0x15, numbers<>+896(SB), Y4, Y4
-	VANDPS       Y4, Y6, Y6
-	VMOVUPS      numbers<>+832(SB), Y4
-	VADDPS       Y4, Y6, Y7
-	VBLENDVPS    Y3, Y6, Y4, Y5
-	VBLENDVPS    Y3, Y4, Y6, Y4
 	VMOVUPS      numbers<>+832(SB), Y6
-	VDIVPS       Y7, Y6, Y6
+	VADDPS       Y6, Y5, Y4
+	VBLENDVPS    Y2, Y5, Y6, Y3
+	VBLENDVPS    Y2, Y6, Y5, Y5
+	VMOVUPS      numbers<>+832(SB), Y6
+	VDIVPS       Y4, Y6, Y6
+	VMULPS       Y6, Y3, Y3
 	VMULPS       Y6, Y5, Y5
-	VMULPS       Y6, Y4, Y4
-	VFMADD213PS  numbers<>+832(SB), Y3, Y4
-	VMULPS       Y4, Y5, Y5
-	VMASKMOVPS   384(DX)(DI*4), Y1, Y3
-	VMULPS       Y3, Y5, Y5
+	VFMADD213PS  numbers<>+832(SB), Y2, Y5
+	VMULPS       Y5, Y3, Y3
+	VMASKMOVPS   384(DX)(DI*4), Y1, Y2
+	VMULPS       Y2, Y3, Y3
+	VANDPS       numbers<>+128(SB), Y0, Y2
 	VPCMPGTD     (SP), Y2, Y2
-	VMULPS       32(SP), Y5, Y5
-	VANDPS       Y2, Y5, Y5
-	VMASKMOVPS   Y5, Y1, 384(AX)(DI*4)
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y2, Y3, Y3
+	VMASKMOVPS   Y3, Y1, 384(AX)(DI*4)
 
 next14:
 	SUBQ         $0x10, R8
 	CMPQ         R8, $0x00000008
 	JL           short15
-	VPSRLD       $0x10, Y0, Y0
 	VMOVUPS      448(CX)(DI*4), Y1
 	VORPS        numbers<>+192(SB), Y1, Y2
 	VMOVUPS      numbers<>+256(SB), Y3
@@ -3174,22 +3173,23 @@ next14:
 	VFMADD213PS  Y3, Y3, Y4
 	VCMPPS       $0x15, numbers<>+896(SB), Y2, Y2
 	VANDPS       Y2, Y4, Y4
-	VMOVUPS      numbers<>+832(SB), Y2
-	VADDPS       Y2, Y4, Y5
-	VBLENDVPS    Y1, Y4, Y2, Y3
-	VBLENDVPS    Y1, Y2, Y4, Y2
-	VMOVUPS      numbers<>+832(SB), Y4
-	VDIVPS       Y5, Y4, Y4
-	VMULPS       Y4, Y3, Y3
+	VMOVUPS      numbers<>+832(SB), Y5
+	VADDPS       Y5, Y4, Y3
+	VBLENDVPS    Y1, Y4, Y5, Y2
+	VBLENDVPS    Y1, Y5, Y4, Y4
+	VMOVUPS      numbers<>+832(SB), Y5
+	VDIVPS       Y3, Y5, Y5
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y5, Y4, Y4
+	VFMADD213PS  numbers<>+832(SB), Y1, Y4
 	VMULPS       Y4, Y2, Y2
-	VFMADD213PS  numbers<>+832(SB), Y1, Y2
-	VMULPS       Y2, Y3, Y3
 	VMOVUPS      448(DX)(DI*4), Y1
-	VMULPS       Y1, Y3, Y3
+	VMULPS       Y1, Y2, Y2
+	VPSRLD       $0x10, Y0, Y0
 	VPCMPGTD     (SP), Y0, Y0
-	VMULPS       32(SP), Y3, Y3
-	VANDPS       Y0, Y3, Y3
-	VMOVUPS      Y3, 448(AX)(DI*4)
+	VMULPS       32(SP), Y2, Y2
+	VANDPS       Y0, Y2, Y2
+	VMOVUPS      Y2, 448(AX)(DI*4)
 	JMP          next16
 
 short15:
@@ -3198,7 +3198,6 @@ short15:
 	VMOVD        R8, X1
 	VPBROADCASTD X1, Y1
 	VPCMPGTD     lanes<>+0(SB), Y1, Y1
-	VPSRLD       $0x10, Y0, Y0
 	VMASKMOVPS   448(CX)(DI*4), Y1, Y2
 	VORPS        numbers<>+192(SB), Y2, Y3
 	VMOVUPS      numbers<>+256(SB), Y4
@@ -3219,22 +3218,23 @@ short15:
 	VFMADD213PS  Y4, Y4, Y5
 	VCMPPS       $0x15, numbers<>+896(SB), Y3, Y3
 	VANDPS       Y3, Y5, Y5
-	VMOVUPS      numbers<>+832(SB), Y3
-	VADDPS       Y3, Y5, Y6
-	VBLENDVPS    Y2, Y5, Y3, Y4
-	VBLENDVPS    Y2, Y3, Y5, Y3
-	VMOVUPS      numbers<>+832(SB), Y5
-	VDIVPS       Y6, Y5, Y5
-	VMULPS       Y5, Y4, Y4
+	VMOVUPS      numbers<>+832(SB), Y6
+	VADDPS       Y6, Y5, Y4
+	VBLENDVPS    Y2, Y5, Y6, Y3
+	VBLENDVPS    Y2, Y6, Y5, Y5
+	VMOVUPS      numbers<>+832(SB), Y6
+	VDIVPS       Y4, Y6, Y6
+	VMULPS       Y6, Y3, Y3
+	VMULPS       Y6, Y5, Y5
+	VFMADD213PS  numbers<>+832(SB), Y2, Y5
 	VMULPS       Y5, Y3, Y3
-	VFMADD213PS  numbers<>+832(SB), Y2, Y3
-	VMULPS       Y3, Y4, Y4
 	VMASKMOVPS   448(DX)(DI*4), Y1, Y2
-	VMULPS       Y2, Y4, Y4
+	VMULPS       Y2, Y3, Y3
+	VPSRLD       $0x10, Y0, Y0
 	VPCMPGTD     (SP), Y0, Y0
-	VMULPS       32(SP), Y4, Y4
-	VANDPS       Y0, Y4, Y4
-	VMASKMOVPS   Y4, Y1, 448(AX)(DI*4)
+	VMULPS       32(SP), Y3, Y3
+	VANDPS       Y0, Y3, Y3
+	VMASKMOVPS   Y3, Y1, 448(AX)(DI*4)
 
 next16:
 	SUBQ $0x10, R8
@@ -3437,46 +3437,46 @@ block:
 	LEAQ         128(SI), DI
 	CMPQ         DI, DX
 	JG           part
-	VPANDD       numbers<>+128(SB), Z23, Z18
-	VMOVUPS      (CX)(SI*4), Z19
-	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z19, K2, Z19
-	VMOVUPS      Z19, (AX)(SI*4)
-	VPSRLD       $0x10, Z23, Z18
+	VMOVUPS      (CX)(SI*4), Z18
 	VMOVUPS      64(CX)(SI*4), Z19
+	VPANDD       numbers<>+128(SB), Z23, Z20
+	VPCMPGTD     Z0, Z20, K2
+	VMULPS.Z     Z1, Z18, K2, Z18
+	VMOVUPS      Z18, (AX)(SI*4)
+	VPSRLD       $0x10, Z23, Z18
 	VPCMPGTD     Z0, Z18, K2
 	VMULPS.Z     Z1, Z19, K2, Z19
 	VMOVUPS      Z19, 64(AX)(SI*4)
-	VPANDD       numbers<>+128(SB), Z21, Z18
-	VMOVUPS      128(CX)(SI*4), Z19
-	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z19, K2, Z19
-	VMOVUPS      Z19, 128(AX)(SI*4)
-	VPSRLD       $0x10, Z21, Z18
+	VMOVUPS      128(CX)(SI*4), Z18
 	VMOVUPS      192(CX)(SI*4), Z19
+	VPANDD       numbers<>+128(SB), Z21, Z20
+	VPCMPGTD     Z0, Z20, K2
+	VMULPS.Z     Z1, Z18, K2, Z18
+	VMOVUPS      Z18, 128(AX)(SI*4)
+	VPSRLD       $0x10, Z21, Z18
 	VPCMPGTD     Z0, Z18, K2
 	VMULPS.Z     Z1, Z19, K2, Z19
 	VMOVUPS      Z19, 192(AX)(SI*4)
-	VPANDD       numbers<>+128(SB), Z22, Z18
-	VMOVUPS      256(CX)(SI*4), Z19
-	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z19, K2, Z19
-	VMOVUPS      Z19, 256(AX)(SI*4)
-	VPSRLD       $0x10, Z22, Z18
+	VMOVUPS      256(CX)(SI*4), Z18
 	VMOVUPS      320(CX)(SI*4), Z19
+	VPANDD       numbers<>+128(SB), Z22, Z20
+	VPCMPGTD     Z0, Z20, K2
+	VMULPS.Z     Z1, Z18, K2, Z18
+	VMOVUPS      Z18, 256(AX)(SI*4)
+	VPSRLD       $0x10, Z22, Z18
 	VPCMPGTD     Z0, Z18, K2
 	VMULPS.Z     Z1, Z19, K2, Z19
 	VMOVUPS      Z19, 320(AX)(SI*4)
-	VPANDD       numbers<>+128(SB), Z17, Z18
-	VMOVUPS      384(CX)(SI*4), Z19
-	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z19, K2, Z19
-	VMOVUPS      Z19, 384(AX)(SI*4)
-	VPSRLD       $0x10, Z17, Z17
-	VMOVUPS      448(CX)(SI*4), Z18
-	VPCMPGTD     Z0, Z17, K2
+	VMOVUPS      384(CX)(SI*4), Z18
+	VMOVUPS      448(CX)(SI*4), Z19
+	VPANDD       numbers<>+128(SB), Z17, Z20
+	VPCMPGTD     Z0, Z20, K2
 	VMULPS.Z     Z1, Z18, K2, Z18
-	VMOVUPS      Z18, 448(AX)(SI*4)
+	VMOVUPS      Z18, 384(AX)(SI*4)
+	VPSRLD       $0x10, Z17, Z17
+	VPCMPGTD     Z0, Z17, K2
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, 448(AX)(SI*4)
 	ADDL         $0x00000010, BX
 	JMP          block
 
@@ -3485,11 +3485,11 @@ part:
 	SUBQ     SI, DI
 	CMPQ     DI, $0x00000010
 	JL       short1
-	VPANDD   numbers<>+128(SB), Z23, Z18
-	VMOVUPS  (CX)(SI*4), Z19
-	VPCMPGTD Z0, Z18, K2
-	VMULPS.Z Z1, Z19, K2, Z19
-	VMOVUPS  Z19, (AX)(SI*4)
+	VMOVUPS  (CX)(SI*4), Z18
+	VPANDD   numbers<>+128(SB), Z23, Z19
+	VPCMPGTD Z0, Z19, K2
+	VMULPS.Z Z1, Z18, K2, Z18
+	VMOVUPS  Z18, (AX)(SI*4)
 	JMP      next2
 
 short1:
@@ -3498,21 +3498,21 @@ short1:
 	MOVL      $0x0000ffff, R8
 	BZHIL     DI, R8, R8
 	KMOVW     R8, K2
-	VPANDD    numbers<>+128(SB), Z23, Z18
-	VMOVUPS.Z (CX)(SI*4), K2, Z19
-	VPCMPGTD  Z0, Z18, K3
-	VMULPS.Z  Z1, Z19, K3, Z19
-	VMOVUPS   Z19, K2, (AX)(SI*4)
+	VMOVUPS.Z (CX)(SI*4), K2, Z18
+	VPANDD    numbers<>+128(SB), Z23, Z19
+	VPCMPGTD  Z0, Z19, K3
+	VMULPS.Z  Z1, Z18, K3, Z18
+	VMOVUPS   Z18, K2, (AX)(SI*4)
 
 next2:
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x00000010
 	JL       short3
-	VPSRLD   $0x10, Z23, Z18
-	VMOVUPS  64(CX)(SI*4), Z19
-	VPCMPGTD Z0, Z18, K2
-	VMULPS.Z Z1, Z19, K2, Z19
-	VMOVUPS  Z19, 64(AX)(SI*4)
+	VMOVUPS  64(CX)(SI*4), Z18
+	VPSRLD   $0x10, Z23, Z19
+	VPCMPGTD Z0, Z19, K2
+	VMULPS.Z Z1, Z18, K2, Z18
+	VMOVUPS  Z18, 64(AX)(SI*4)
 	JMP      next4
 
 short3:
@@ -3521,21 +3521,21 @@ short3:
 	MOVL      $0x0000ffff, R8
 	BZHIL     DI, R8, R8
 	KMOVW     R8, K2
-	VPSRLD    $0x10, Z23, Z18
-	VMOVUPS.Z 64(CX)(SI*4), K2, Z19
-	VPCMPGTD  Z0, Z18, K3
-	VMULPS.Z  Z1, Z19, K3, Z19
-	VMOVUPS   Z19, K2, 64(AX)(SI*4)
+	VMOVUPS.Z 64(CX)(SI*4), K2, Z18
+	VPSRLD    $0x10, Z23, Z19
+	VPCMPGTD  Z0, Z19, K3
+	VMULPS.Z  Z1, Z18, K3, Z18
+	VMOVUPS   Z18, K2, 64(AX)(SI*4)
 
 next4:
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x00000010
 	JL       short5
-	VPANDD   numbers<>+128(SB), Z21, Z18
-	VMOVUPS  128(CX)(SI*4), Z19
-	VPCMPGTD Z0, Z18, K2
-	VMULPS.Z Z1, Z19, K2, Z19
-	VMOVUPS  Z19, 128(AX)(SI*4)
+	VMOVUPS  128(CX)(SI*4), Z18
+	VPANDD   numbers<>+128(SB), Z21, Z19
+	VPCMPGTD Z0, Z19, K2
+	VMULPS.Z Z1, Z18, K2, Z18
+	VMOVUPS  Z18, 128(AX)(SI*4)
 	JMP      next6
 
 short5:
@@ -3544,21 +3544,21 @@ short5:
 	MOVL      $0x0000ffff, R8
 	BZHIL     DI, R8, R8
 	KMOVW     R8, K2
-	VPANDD    numbers<>+128(SB), Z21, Z18
-	VMOVUPS.Z 128(CX)(SI*4), K2, Z19
-	VPCMPGTD  Z0, Z18, K3
-	VMULPS.Z  Z1, Z19, K3, Z19
-	VMOVUPS   Z19, K2, 128(AX)(SI*4)
+	VMOVUPS.Z 128(CX)(SI*4), K2, Z18
+	VPANDD    numbers<>+128(SB), Z21, Z19
+	VPCMPGTD  Z0, Z19, K3
+	VMULPS.Z  Z1, Z18, K3, Z18
+	VMOVUPS   Z18, K2, 128(AX)(SI*4)
 
 next6:
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x00000010
 	JL       short7
-	VPSRLD   $0x10, Z21, Z18
-	VMOVUPS  192(CX)(SI*4), Z19
-	VPCMPGTD Z0, Z18, K2
-	VMULPS.Z Z1, Z19, K2, Z19
-	VMOVUPS  Z19, 192(AX)(SI*4)
+	VMOVUPS  192(CX)(SI*4), Z18
+	VPSRLD   $0x10, Z21, Z19
+	VPCMPGTD Z0, Z19, K2
+	VMULPS.Z Z1, Z18, K2, Z18
+	VMOVUPS  Z18, 192(AX)(SI*4)
 	JMP      next8
 
 short7:
@@ -3567,21 +3567,21 @@ short7:
 	MOVL      $0x0000ffff, R8
 	BZHIL     DI, R8, R8
 	KMOVW     R8, K2
-	VPSRLD    $0x10, Z21, Z18
-	VMOVUPS.Z 192(CX)(SI*4), K2, Z19
-	VPCMPGTD  Z0, Z18, K3
-	VMULPS.Z  Z1, Z19, K3, Z19
-	VMOVUPS   Z19, K2, 192(AX)(SI*4)
+	VMOVUPS.Z 192(CX)(SI*4), K2, Z18
+	VPSRLD    $0x10, Z21, Z19
+	VPCMPGTD  Z0, Z19, K3
+	VMULPS.Z  Z1, Z18, K3, Z18
+	VMOVUPS   Z18, K2, 192(AX)(SI*4)
 
 next8:
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x00000010
 	JL       short9
-	VPANDD   numbers<>+128(SB), Z22, Z18
-	VMOVUPS  256(CX)(SI*4), Z19
-	VPCMPGTD Z0, Z18, K2
-	VMULPS.Z Z1, Z19, K2, Z19
-	VMOVUPS  Z19, 256(AX)(SI*4)
+	VMOVUPS  256(CX)(SI*4), Z18
+	VPANDD   numbers<>+128(SB), Z22, Z19
+	VPCMPGTD Z0, Z19, K2
+	VMULPS.Z Z1, Z18, K2, Z18
+	VMOVUPS  Z18, 256(AX)(SI*4)
 	JMP      next10
 
 short9:
@@ -3590,21 +3590,21 @@ short9:
 	MOVL      $0x0000ffff, R8
 	BZHIL     DI, R8, R8
 	KMOVW     R8, K2
-	VPANDD    numbers<>+128(SB), Z22, Z18
-	VMOVUPS.Z 256(CX)(SI*4), K2, Z19
-	VPCMPGTD  Z0, Z18, K3
-	VMULPS.Z  Z1, Z19, K3, Z19
-	VMOVUPS   Z19, K2, 256(AX)(SI*4)
+	VMOVUPS.Z 256(CX)(SI*4), K2, Z18
+	VPANDD    numbers<>+128(SB), Z22, Z19
+	VPCMPGTD  Z0, Z19, K3
+	VMULPS.Z  Z1, Z18, K3, Z18
+	VMOVUPS   Z18, K2, 256(AX)(SI*4)
 
 next10:
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x00000010
 	JL       short11
-	VPSRLD   $0x10, Z22, Z18
-	VMOVUPS  320(CX)(SI*4), Z19
-	VPCMPGTD Z0, Z18, K2
-	VMULPS.Z Z1, Z19, K2, Z19
-	VMOVUPS  Z19, 320(AX)(SI*4)
+	VMOVUPS  320(CX)(SI*4), Z18
+	VPSRLD   $0x10, Z22, Z19
+	VPCMPGTD Z0, Z19, K2
+	VMULPS.Z Z1, Z18, K2, Z18
+	VMOVUPS  Z18, 320(AX)(SI*4)
 	JMP      next12
 
 short11:
@@ -3613,21 +3613,21 @@ short11:
 	MOVL      $0x0000ffff, R8
 	BZHIL     DI, R8, R8
 	KMOVW     R8, K2
-	VPSRLD    $0x10, Z22, Z18
-	VMOVUPS.Z 320(CX)(SI*4), K2, Z19
-	VPCMPGTD  Z0, Z18, K3
-	VMULPS.Z  Z1, Z19, K3, Z19
-	VMOVUPS   Z19, K2, 320(AX)(SI*4)
+	VMOVUPS.Z 320(CX)(SI*4), K2, Z18
+	VPSRLD    $0x10, Z22, Z19
+	VPCMPGTD  Z0, Z19, K3
+	VMULPS.Z  Z1, Z18, K3, Z18
+	VMOVUPS   Z18, K2, 320(AX)(SI*4)
 
 next12:
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x00000010
 	JL       short13
-	VPANDD   numbers<>+128(SB), Z17, Z18
-	VMOVUPS  384(CX)(SI*4), Z19
-	VPCMPGTD Z0, Z18, K2
-	VMULPS.Z Z1, Z19, K2, Z19
-	VMOVUPS  Z19, 384(AX)(SI*4)
+	VMOVUPS  384(CX)(SI*4), Z18
+	VPANDD   numbers<>+128(SB), Z17, Z19
+	VPCMPGTD Z0, Z19, K2
+	VMULPS.Z Z1, Z18, K2, Z18
+	VMOVUPS  Z18, 384(AX)(SI*4)
 	JMP      next14
 
 short13:
@@ -3636,18 +3636,18 @@ short13:
 	MOVL      $0x0000ffff, R8
 	BZHIL     DI, R8, R8
 	KMOVW     R8, K2
-	VPANDD    numbers<>+128(SB), Z17, Z18
-	VMOVUPS.Z 384(CX)(SI*4), K2, Z19
-	VPCMPGTD  Z0, Z18, K3
-	VMULPS.Z  Z1, Z19, K3, Z19
-	VMOVUPS   Z19, K2, 384(AX)(SI*4)
+	VMOVUPS.Z 384(CX)(SI*4), K2, Z18
+	VPANDD    numbers<>+128(SB), Z17, Z19
+	VPCMPGTD  Z0, Z19, K3
+	VMULPS.Z  Z1, Z18, K3, Z18
+	VMOVUPS   Z18, K2, 384(AX)(SI*4)
 
 next14:
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x00000010
 	JL       short15
-	VPSRLD   $0x10, Z17, Z17
 	VMOVUPS  448(CX)(SI*4), Z18
+	VPSRLD   $0x10, Z17, Z17
 	VPCMPGTD Z0, Z17, K2
 	VMULPS.Z Z1, Z18, K2, Z18
 	VMOVUPS  Z18, 448(AX)(SI*4)
@@ -3659,8 +3659,8 @@ short15:
 	MOVL      $0x0000ffff, R8
 	BZHIL     DI, R8, R8
 	KMOVW     R8, K2
-	VPSRLD    $0x10, Z17, Z17
 	VMOVUPS.Z 448(CX)(SI*4), K2, Z18
+	VPSRLD    $0x10, Z17, Z17
 	VPCMPGTD  Z0, Z17, K3
 	VMULPS.Z  Z1, Z18, K3, Z18
 	VMOVUPS   Z18, K2, 448(AX)(SI*4)
@@ -3866,254 +3866,254 @@ block:
 	LEAQ         128(SI), DI
 	CMPQ         DI, DX
 	JG           part
-	VPANDD       numbers<>+128(SB), Z23, Z18
-	VMOVUPS      (CX)(SI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z24
-	VFMADD231PS  numbers<>+320(SB), Z20, Z24
-	VSUBPS       numbers<>+256(SB), Z24, Z25
-	VMOVAPS      Z20, Z26
-	VFNMADD231PS numbers<>+384(SB), Z25, Z26
-	VFNMADD231PS numbers<>+448(SB), Z25, Z26
-	VMOVUPS      numbers<>+512(SB), Z25
-	VFMADD213PS  numbers<>+576(SB), Z26, Z25
-	VFMADD213PS  numbers<>+640(SB), Z26, Z25
-	VFMADD213PS  numbers<>+704(SB), Z26, Z25
-	VFMADD213PS  numbers<>+768(SB), Z26, Z25
-	VMULPS       Z26, Z25, Z25
-	VFMADD213PS  Z26, Z26, Z25
-	VPSLLD       $0x17, Z24, Z24
-	VPADDD       numbers<>+832(SB), Z24, Z24
-	VFMADD213PS  Z24, Z24, Z25
+	VMOVUPS      (CX)(SI*4), Z18
+	VMOVUPS      64(CX)(SI*4), Z19
+	VPORD        numbers<>+192(SB), Z18, Z20
+	VPORD        numbers<>+192(SB), Z19, Z24
+	VMOVUPS      numbers<>+256(SB), Z25
+	VFMADD231PS  numbers<>+320(SB), Z20, Z25
+	VMOVUPS      numbers<>+256(SB), Z26
+	VFMADD231PS  numbers<>+320(SB), Z24, Z26
+	VSUBPS       numbers<>+256(SB), Z25, Z27
+	VMOVAPS      Z20, Z29
+	VSUBPS       numbers<>+256(SB), Z26, Z28
+	VMOVAPS      Z24, Z30
+	VFNMADD231PS numbers<>+384(SB), Z27, Z29
+	VFNMADD231PS numbers<>+384(SB), Z28, Z30
+	VFNMADD231PS numbers<>+448(SB), Z27, Z29
+	VFNMADD231PS numbers<>+448(SB), Z28, Z30
+	VMOVUPS      numbers<>+512(SB), Z27
+	VMOVUPS      numbers<>+512(SB), Z28
+	VFMADD213PS  numbers<>+576(SB), Z29, Z27
+	VFMADD213PS  numbers<>+576(SB), Z30, Z28
+	VFMADD213PS  numbers<>+640(SB), Z29, Z27
+	VFMADD213PS  numbers<>+640(SB), Z30, Z28
+	VFMADD213PS  numbers<>+704(SB), Z29, Z27
+	VFMADD213PS  numbers<>+704(SB), Z30, Z28
+	VFMADD213PS  numbers<>+768(SB), Z29, Z27
+	VFMADD213PS  numbers<>+768(SB), Z30, Z28
+	VMULPS       Z29, Z27, Z27
+	VMULPS       Z30, Z28, Z28
+	VFMADD213PS  Z29, Z29, Z27
+	VFMADD213PS  Z30, Z30, Z28
+	VPSLLD       $0x17, Z25, Z25
+	VPSLLD       $0x17, Z26, Z26
+	VPADDD       numbers<>+832(SB), Z25, Z25
+	VPADDD       numbers<>+832(SB), Z26, Z26
+	VFMADD213PS  Z25, Z25, Z27
+	VFMADD213PS  Z26, Z26, Z28
 	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z25, K2, Z25
+	VMOVAPS.Z    Z27, K2, Z27
+	VCMPPS       $0x15, numbers<>+896(SB), Z24, K2
+	VMOVAPS.Z    Z28, K2, Z28
 	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z25, Z24
-	VPMOVD2M     Z19, K2
+	VADDPS       Z20, Z27, Z24
+	VPMOVD2M     Z18, K2
 	VMOVAPS      Z20, Z20
-	VMOVAPS      Z25, K2, Z20
+	VMOVAPS      Z27, K2, Z20
+	VMOVUPS      numbers<>+832(SB), Z25
+	VADDPS       Z25, Z28, Z26
+	VPMOVD2M     Z19, K2
+	VMOVAPS      Z25, Z25
+	VMOVAPS      Z28, K2, Z25
 	VDIVPS       Z24, Z20, Z20
-	VMULPS       Z19, Z20, Z20
+	VDIVPS       Z26, Z25, Z25
+	VMULPS       Z18, Z20, Z20
+	VMULPS       Z19, Z25, Z25
+	VPANDD       numbers<>+128(SB), Z23, Z18
 	VPCMPGTD     Z0, Z18, K2
 	VMULPS.Z     Z1, Z20, K2, Z20
 	VMOVUPS      Z20, (AX)(SI*4)
 	VPSRLD       $0x10, Z23, Z18
-	VMOVUPS      64(CX)(SI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z23
-	VFMADD231PS  numbers<>+320(SB), Z20, Z23
-	VSUBPS       numbers<>+256(SB), Z23, Z24
-	VMOVAPS      Z20, Z25
-	VFNMADD231PS numbers<>+384(SB), Z24, Z25
-	VFNMADD231PS numbers<>+448(SB), Z24, Z25
-	VMOVUPS      numbers<>+512(SB), Z24
-	VFMADD213PS  numbers<>+576(SB), Z25, Z24
-	VFMADD213PS  numbers<>+640(SB), Z25, Z24
-	VFMADD213PS  numbers<>+704(SB), Z25, Z24
-	VFMADD213PS  numbers<>+768(SB), Z25, Z24
-	VMULPS       Z25, Z24, Z24
-	VFMADD213PS  Z25, Z25, Z24
-	VPSLLD       $0x17, Z23, Z23
-	VPADDD       numbers<>+832(SB), Z23, Z23
-	VFMADD213PS  Z23, Z23, Z24
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z24, K2, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z24, Z23
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z24, K2, Z20
-	VDIVPS       Z23, Z20, Z20
-	VMULPS       Z19, Z20, Z20
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z20, K2, Z20
-	VMOVUPS      Z20, 64(AX)(SI*4)
-	VPANDD       numbers<>+128(SB), Z21, Z18
-	VMOVUPS      128(CX)(SI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z23
-	VFMADD231PS  numbers<>+320(SB), Z20, Z23
-	VSUBPS       numbers<>+256(SB), Z23, Z24
-	VMOVAPS      Z20, Z25
-	VFNMADD231PS numbers<>+384(SB), Z24, Z25
-	VFNMADD231PS numbers<>+448(SB), Z24, Z25
-	VMOVUPS      numbers<>+512(SB), Z24
-	VFMADD213PS  numbers<>+576(SB), Z25, Z24
-	VFMADD213PS  numbers<>+640(SB), Z25, Z24
-	VFMADD213PS  numbers<>+704(SB), Z25, Z24
-	VFMADD213PS  numbers<>+768(SB), Z25, Z24
-	VMULPS       Z25, Z24, Z24
-	VFMADD213PS  Z25, Z25, Z24
-	VPSLLD       $0x17, Z23, Z23
-	VPADDD       numbers<>+832(SB), Z23, Z23
-	VFMADD213PS  Z23, Z23, Z24
+	VMULPS.Z     Z1, Z25, K2, Z25
+	VMOVUPS      Z25, 64(AX)(SI*4)
+	VMOVUPS      128(CX)(SI*4), Z18
+	VMOVUPS      192(CX)(SI*4), Z19
+	VPORD        numbers<>+192(SB), Z18, Z20
+	VPORD        numbers<>+192(SB), Z19, Z23
+	VMOVUPS      numbers<>+256(SB), Z24
+	VFMADD231PS  numbers<>+320(SB), Z20, Z24
+	VMOVUPS      numbers<>+256(SB), Z25
+	VFMADD231PS  numbers<>+320(SB), Z23, Z25
+	VSUBPS       numbers<>+256(SB), Z24, Z26
+	VMOVAPS      Z20, Z28
+	VSUBPS       numbers<>+256(SB), Z25, Z27
+	VMOVAPS      Z23, Z29
+	VFNMADD231PS numbers<>+384(SB), Z26, Z28
+	VFNMADD231PS numbers<>+384(SB), Z27, Z29
+	VFNMADD231PS numbers<>+448(SB), Z26, Z28
+	VFNMADD231PS numbers<>+448(SB), Z27, Z29
+	VMOVUPS      numbers<>+512(SB), Z26
+	VMOVUPS      numbers<>+512(SB), Z27
+	VFMADD213PS  numbers<>+576(SB), Z28, Z26
+	VFMADD213PS  numbers<>+576(SB), Z29, Z27
+	VFMADD213PS  numbers<>+640(SB), Z28, Z26
+	VFMADD213PS  numbers<>+640(SB), Z29, Z27
+	VFMADD213PS  numbers<>+704(SB), Z28, Z26
+	VFMADD213PS  numbers<>+704(SB), Z29, Z27
+	VFMADD213PS  numbers<>+768(SB), Z28, Z26
+	VFMADD213PS  numbers<>+768(SB), Z29, Z27
+	VMULPS       Z28, Z26, Z26
+	VMULPS       Z29, Z27, Z27
+	VFMADD213PS  Z28, Z28, Z26
+	VFMADD213PS  Z29, Z29, Z27
+	VPSLLD       $0x17, Z24, Z24
+	VPSLLD       $0x17, Z25, Z25
+	VPADDD       numbers<>+832(SB), Z24, Z24
+	VPADDD       numbers<>+832(SB), Z25, Z25
+	VFMADD213PS  Z24, Z24, Z26
+	VFMADD213PS  Z25, Z25, Z27
 	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z24, K2, Z24
+	VMOVAPS.Z    Z26, K2, Z26
+	VCMPPS       $0x15, numbers<>+896(SB), Z23, K2
+	VMOVAPS.Z    Z27, K2, Z27
 	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z24, Z23
-	VPMOVD2M     Z19, K2
+	VADDPS       Z20, Z26, Z23
+	VPMOVD2M     Z18, K2
 	VMOVAPS      Z20, Z20
-	VMOVAPS      Z24, K2, Z20
+	VMOVAPS      Z26, K2, Z20
+	VMOVUPS      numbers<>+832(SB), Z24
+	VADDPS       Z24, Z27, Z25
+	VPMOVD2M     Z19, K2
+	VMOVAPS      Z24, Z24
+	VMOVAPS      Z27, K2, Z24
 	VDIVPS       Z23, Z20, Z20
-	VMULPS       Z19, Z20, Z20
+	VDIVPS       Z25, Z24, Z24
+	VMULPS       Z18, Z20, Z20
+	VMULPS       Z19, Z24, Z24
+	VPANDD       numbers<>+128(SB), Z21, Z18
 	VPCMPGTD     Z0, Z18, K2
 	VMULPS.Z     Z1, Z20, K2, Z20
 	VMOVUPS      Z20, 128(AX)(SI*4)
 	VPSRLD       $0x10, Z21, Z18
-	VMOVUPS      192(CX)(SI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z23
-	VMOVAPS      Z20, Z24
-	VFNMADD231PS numbers<>+384(SB), Z23, Z24
-	VFNMADD231PS numbers<>+448(SB), Z23, Z24
-	VMOVUPS      numbers<>+512(SB), Z23
-	VFMADD213PS  numbers<>+576(SB), Z24, Z23
-	VFMADD213PS  numbers<>+640(SB), Z24, Z23
-	VFMADD213PS  numbers<>+704(SB), Z24, Z23
-	VFMADD213PS  numbers<>+768(SB), Z24, Z23
-	VMULPS       Z24, Z23, Z23
-	VFMADD213PS  Z24, Z24, Z23
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z23
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z23, K2, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z23, Z21
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z23, K2, Z20
-	VDIVPS       Z21, Z20, Z20
-	VMULPS       Z19, Z20, Z20
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z20, K2, Z20
-	VMOVUPS      Z20, 192(AX)(SI*4)
-	VPANDD       numbers<>+128(SB), Z22, Z18
-	VMOVUPS      256(CX)(SI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z23
-	VMOVAPS      Z20, Z24
-	VFNMADD231PS numbers<>+384(SB), Z23, Z24
-	VFNMADD231PS numbers<>+448(SB), Z23, Z24
-	VMOVUPS      numbers<>+512(SB), Z23
-	VFMADD213PS  numbers<>+576(SB), Z24, Z23
-	VFMADD213PS  numbers<>+640(SB), Z24, Z23
-	VFMADD213PS  numbers<>+704(SB), Z24, Z23
-	VFMADD213PS  numbers<>+768(SB), Z24, Z23
-	VMULPS       Z24, Z23, Z23
-	VFMADD213PS  Z24, Z24, Z23
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z23
+	VMULPS.Z     Z1, Z24, K2, Z24
+	VMOVUPS      Z24, 192(AX)(SI*4)
+	VMOVUPS      256(CX)(SI*4), Z18
+	VMOVUPS      320(CX)(SI*4), Z19
+	VPORD        numbers<>+192(SB), Z18, Z20
+	VPORD        numbers<>+192(SB), Z19, Z21
+	VMOVUPS      numbers<>+256(SB), Z23
+	VFMADD231PS  numbers<>+320(SB), Z20, Z23
+	VMOVUPS      numbers<>+256(SB), Z24
+	VFMADD231PS  numbers<>+320(SB), Z21, Z24
+	VSUBPS       numbers<>+256(SB), Z23, Z25
+	VMOVAPS      Z20, Z27
+	VSUBPS       numbers<>+256(SB), Z24, Z26
+	VMOVAPS      Z21, Z28
+	VFNMADD231PS numbers<>+384(SB), Z25, Z27
+	VFNMADD231PS numbers<>+384(SB), Z26, Z28
+	VFNMADD231PS numbers<>+448(SB), Z25, Z27
+	VFNMADD231PS numbers<>+448(SB), Z26, Z28
+	VMOVUPS      numbers<>+512(SB), Z25
+	VMOVUPS      numbers<>+512(SB), Z26
+	VFMADD213PS  numbers<>+576(SB), Z27, Z25
+	VFMADD213PS  numbers<>+576(SB), Z28, Z26
+	VFMADD213PS  numbers<>+640(SB), Z27, Z25
+	VFMADD213PS  numbers<>+640(SB), Z28, Z26
+	VFMADD213PS  numbers<>+704(SB), Z27, Z25
+	VFMADD213PS  numbers<>+704(SB), Z28, Z26
+	VFMADD213PS  numbers<>+768(SB), Z27, Z25
+	VFMADD213PS  numbers<>+768(SB), Z28, Z26
+	VMULPS       Z27, Z25, Z25
+	VMULPS       Z28, Z26, Z26
+	VFMADD213PS  Z27, Z27, Z25
+	VFMADD213PS  Z28, Z28, Z26
+	VPSLLD       $0x17, Z23, Z23
+	VPSLLD       $0x17, Z24, Z24
+	VPADDD       numbers<>+832(SB), Z23, Z23
+	VPADDD       numbers<>+832(SB), Z24, Z24
+	VFMADD213PS  Z23, Z23, Z25
+	VFMADD213PS  Z24, Z24, Z26
 	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z23, K2, Z23
+	VMOVAPS.Z    Z25, K2, Z25
+	VCMPPS       $0x15, numbers<>+896(SB), Z21, K2
+	VMOVAPS.Z    Z26, K2, Z26
 	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z23, Z21
-	VPMOVD2M     Z19, K2
+	VADDPS       Z20, Z25, Z21
+	VPMOVD2M     Z18, K2
 	VMOVAPS      Z20, Z20
-	VMOVAPS      Z23, K2, Z20
+	VMOVAPS      Z25, K2, Z20
+	VMOVUPS      numbers<>+832(SB), Z23
+	VADDPS       Z23, Z26, Z24
+	VPMOVD2M     Z19, K2
+	VMOVAPS      Z23, Z23
+	VMOVAPS      Z26, K2, Z23
 	VDIVPS       Z21, Z20, Z20
-	VMULPS       Z19, Z20, Z20
+	VDIVPS       Z24, Z23, Z23
+	VMULPS       Z18, Z20, Z20
+	VMULPS       Z19, Z23, Z23
+	VPANDD       numbers<>+128(SB), Z22, Z18
 	VPCMPGTD     Z0, Z18, K2
 	VMULPS.Z     Z1, Z20, K2, Z20
 	VMOVUPS      Z20, 256(AX)(SI*4)
 	VPSRLD       $0x10, Z22, Z18
-	VMOVUPS      320(CX)(SI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z22
-	VMOVAPS      Z20, Z23
-	VFNMADD231PS numbers<>+384(SB), Z22, Z23
-	VFNMADD231PS numbers<>+448(SB), Z22, Z23
-	VMOVUPS      numbers<>+512(SB), Z22
-	VFMADD213PS  numbers<>+576(SB), Z23, Z22
-	VFMADD213PS  numbers<>+640(SB), Z23, Z22
-	VFMADD213PS  numbers<>+704(SB), Z23, Z22
-	VFMADD213PS  numbers<>+768(SB), Z23, Z22
-	VMULPS       Z23, Z22, Z22
-	VFMADD213PS  Z23, Z23, Z22
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z22
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z22, K2, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z22, Z21
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z22, K2, Z20
-	VDIVPS       Z21, Z20, Z20
-	VMULPS       Z19, Z20, Z20
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z20, K2, Z20
-	VMOVUPS      Z20, 320(AX)(SI*4)
-	VPANDD       numbers<>+128(SB), Z17, Z18
-	VMOVUPS      384(CX)(SI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z22
-	VMOVAPS      Z20, Z23
-	VFNMADD231PS numbers<>+384(SB), Z22, Z23
-	VFNMADD231PS numbers<>+448(SB), Z22, Z23
-	VMOVUPS      numbers<>+512(SB), Z22
-	VFMADD213PS  numbers<>+576(SB), Z23, Z22
-	VFMADD213PS  numbers<>+640(SB), Z23, Z22
-	VFMADD213PS  numbers<>+704(SB), Z23, Z22
-	VFMADD213PS  numbers<>+768(SB), Z23, Z22
-	VMULPS       Z23, Z22, Z22
-	VFMADD213PS  Z23, Z23, Z22
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z22
+	VMULPS.Z     Z1, Z23, K2, Z23
+	VMOVUPS      Z23, 320(AX)(SI*4)
+	VMOVUPS      384(CX)(SI*4), Z18
+	VMOVUPS      448(CX)(SI*4), Z19
+	VPORD        numbers<>+192(SB), Z18, Z20
+	VPORD        numbers<>+192(SB), Z19, Z21
+	VMOVUPS      numbers<>+256(SB), Z22
+	VFMADD231PS  numbers<>+320(SB), Z20, Z22
+	VMOVUPS      numbers<>+256(SB), Z23
+	VFMADD231PS  numbers<>+320(SB), Z21, Z23
+	VSUBPS       numbers<>+256(SB), Z22, Z24
+	VMOVAPS      Z20, Z26
+	VSUBPS       numbers<>+256(SB), Z23, Z25
+	VMOVAPS      Z21, Z27
+	VFNMADD231PS numbers<>+384(SB), Z24, Z26
+	VFNMADD231PS numbers<>+384(SB), Z25, Z27
+	VFNMADD231PS numbers<>+448(SB), Z24, Z26
+	VFNMADD231PS numbers<>+448(SB), Z25, Z27
+	VMOVUPS      numbers<>+512(SB), Z24
+	VMOVUPS      numbers<>+512(SB), Z25
+	VFMADD213PS  numbers<>+576(SB), Z26, Z24
+	VFMADD213PS  numbers<>+576(SB), Z27, Z25
+	VFMADD213PS  numbers<>+640(SB), Z26, Z24
+	VFMADD213PS  numbers<>+640(SB), Z27, Z25
+	VFMADD213PS  numbers<>+704(SB), Z26, Z24
+	VFMADD213PS  numbers<>+704(SB), Z27, Z25
+	VFMADD213PS  numbers<>+768(SB), Z26, Z24
+	VFMADD213PS  numbers<>+768(SB), Z27, Z25
+	VMULPS       Z26, Z24, Z24
+	VMULPS       Z27, Z25, Z25
+	VFMADD213PS  Z26, Z26, Z24
+	VFMADD213PS  Z27, Z27, Z25
+	VPSLLD       $0x17, Z22, Z22
+	VPSLLD       $0x17, Z23, Z23
+	VPADDD       numbers<>+832(SB), Z22, Z22
+	VPADDD       numbers<>+832(SB), Z23, Z23
+	VFMADD213PS  Z22, Z22, Z24
+	VFMADD213PS  Z23, Z23, Z25
 	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z22, K2, Z22
+	VMOVAPS.Z    Z24, K2, Z24
+	VCMPPS       $0x15, numbers<>+896(SB), Z21, K2
+	VMOVAPS.Z    Z25, K2, Z25
 	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z22, Z21
-	VPMOVD2M     Z19, K2
+	VADDPS       Z20, Z24, Z21
+	VPMOVD2M     Z18, K2
 	VMOVAPS      Z20, Z20
-	VMOVAPS      Z22, K2, Z20
+	VMOVAPS      Z24, K2, Z20
+	VMOVUPS      numbers<>+832(SB), Z22
+	VADDPS       Z22, Z25, Z23
+	VPMOVD2M     Z19, K2
+	VMOVAPS      Z22, Z22
+	VMOVAPS      Z25, K2, Z22
 	VDIVPS       Z21, Z20, Z20
-	VMULPS       Z19, Z20, Z20
+	VDIVPS       Z23, Z22, Z22
+	VMULPS       Z18, Z20, Z20
+	VMULPS       Z19, Z22, Z22
+	VPANDD       numbers<>+128(SB), Z17, Z18
 	VPCMPGTD     Z0, Z18, K2
 	VMULPS.Z     Z1, Z20, K2, Z20
 	VMOVUPS      Z20, 384(AX)(SI*4)
 	VPSRLD       $0x10, Z17, Z17
-	VMOVUPS      448(CX)(SI*4), Z18
-	VPORD        numbers<>+192(SB), Z18, Z19
-	VMOVUPS      numbers<>+256(SB), Z20
-	VFMADD231PS  numbers<>+320(SB), Z19, Z20
-	VSUBPS       numbers<>+256(SB), Z20, Z21
-	VMOVAPS      Z19, Z22
-	VFNMADD231PS numbers<>+384(SB), Z21, Z22
-	VFNMADD231PS numbers<>+448(SB), Z21, Z22
-	VMOVUPS      numbers<>+512(SB), Z21
-	VFMADD213PS  numbers<>+576(SB), Z22, Z21
-	VFMADD213PS  numbers<>+640(SB), Z22, Z21
-	VFMADD213PS  numbers<>+704(SB), Z22, Z21
-	VFMADD213PS  numbers<>+768(SB), Z22, Z21
-	VMULPS       Z22, Z21, Z21
-	VFMADD213PS  Z22, Z22, Z21
-	VPSLLD       $0x17, Z20, Z20
-	VPADDD       numbers<>+832(SB), Z20, Z20
-	VFMADD213PS  Z20, Z20, Z21
-	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
-	VMOVAPS.Z    Z21, K2, Z21
-	VMOVUPS      numbers<>+832(SB), Z19
-	VADDPS       Z19, Z21, Z20
-	VPMOVD2M     Z18, K2
-	VMOVAPS      Z19, Z19
-	VMOVAPS      Z21, K2, Z19
-	VDIVPS       Z20, Z19, Z19
-	VMULPS       Z18, Z19, Z19
 	VPCMPGTD     Z0, Z17, K2
-	VMULPS.Z     Z1, Z19, K2, Z19
-	VMOVUPS      Z19, 448(AX)(SI*4)
+	VMULPS.Z     Z1, Z22, K2, Z22
+	VMOVUPS      Z22, 448(AX)(SI*4)
 	ADDL         $0x00000010, BX
 	JMP          block
 
@@ -4122,37 +4122,37 @@ part:
 	SUBQ         SI, DI
 	CMPQ         DI, $0x00000010
 	JL           short1
+	VMOVUPS      (CX)(SI*4), Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z24
+	VMOVAPS      Z19, Z25
+	VFNMADD231PS numbers<>+384(SB), Z24, Z25
+	VFNMADD231PS numbers<>+448(SB), Z24, Z25
+	VMOVUPS      numbers<>+512(SB), Z24
+	VFMADD213PS  numbers<>+576(SB), Z25, Z24
+	VFMADD213PS  numbers<>+640(SB), Z25, Z24
+	VFMADD213PS  numbers<>+704(SB), Z25, Z24
+	VFMADD213PS  numbers<>+768(SB), Z25, Z24
+	VMULPS       Z25, Z24, Z24
+	VFMADD213PS  Z25, Z25, Z24
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z24
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
+	VMOVAPS.Z    Z24, K2, Z24
+	VMOVUPS      numbers<>+832(SB), Z19
+	VADDPS       Z19, Z24, Z20
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z19, Z19
+	VMOVAPS      Z24, K2, Z19
+	VDIVPS       Z20, Z19, Z19
+	VMULPS       Z18, Z19, Z19
 	VPANDD       numbers<>+128(SB), Z23, Z18
-	VMOVUPS      (CX)(SI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z24
-	VFMADD231PS  numbers<>+320(SB), Z20, Z24
-	VSUBPS       numbers<>+256(SB), Z24, Z25
-	VMOVAPS      Z20, Z26
-	VFNMADD231PS numbers<>+384(SB), Z25, Z26
-	VFNMADD231PS numbers<>+448(SB), Z25, Z26
-	VMOVUPS      numbers<>+512(SB), Z25
-	VFMADD213PS  numbers<>+576(SB), Z26, Z25
-	VFMADD213PS  numbers<>+640(SB), Z26, Z25
-	VFMADD213PS  numbers<>+704(SB), Z26, Z25
-	VFMADD213PS  numbers<>+768(SB), Z26, Z25
-	VMULPS       Z26, Z25, Z25
-	VFMADD213PS  Z26, Z26, Z25
-	VPSLLD       $0x17, Z24, Z24
-	VPADDD       numbers<>+832(SB), Z24, Z24
-	VFMADD213PS  Z24, Z24, Z25
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z25, K2, Z25
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z25, Z24
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z25, K2, Z20
-	VDIVPS       Z24, Z20, Z20
-	VMULPS       Z19, Z20, Z20
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z20, K2, Z20
-	VMOVUPS      Z20, (AX)(SI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, (AX)(SI*4)
 	JMP          next2
 
 short1:
@@ -4161,49 +4161,12 @@ short1:
 	MOVL         $0x0000ffff, R8
 	BZHIL        DI, R8, R8
 	KMOVW        R8, K2
-	VPANDD       numbers<>+128(SB), Z23, Z18
-	VMOVUPS.Z    (CX)(SI*4), K2, Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z24
-	VFMADD231PS  numbers<>+320(SB), Z20, Z24
-	VSUBPS       numbers<>+256(SB), Z24, Z25
-	VMOVAPS      Z20, Z26
-	VFNMADD231PS numbers<>+384(SB), Z25, Z26
-	VFNMADD231PS numbers<>+448(SB), Z25, Z26
-	VMOVUPS      numbers<>+512(SB), Z25
-	VFMADD213PS  numbers<>+576(SB), Z26, Z25
-	VFMADD213PS  numbers<>+640(SB), Z26, Z25
-	VFMADD213PS  numbers<>+704(SB), Z26, Z25
-	VFMADD213PS  numbers<>+768(SB), Z26, Z25
-	VMULPS       Z26, Z25, Z25
-	VFMADD213PS  Z26, Z26, Z25
-	VPSLLD       $0x17, Z24, Z24
-	VPADDD       numbers<>+832(SB), Z24, Z24
-	VFMADD213PS  Z24, Z24, Z25
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K3
-	VMOVAPS.Z    Z25, K3, Z25
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z25, Z24
-	VPMOVD2M     Z19, K3
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z25, K3, Z20
-	VDIVPS       Z24, Z20, Z20
-	VMULPS       Z19, Z20, Z20
-	VPCMPGTD     Z0, Z18, K3
-	VMULPS.Z     Z1, Z20, K3, Z20
-	VMOVUPS      Z20, K2, (AX)(SI*4)
-
-next2:
-	SUBQ         $0x10, DI
-	CMPQ         DI, $0x00000010
-	JL           short3
-	VPSRLD       $0x10, Z23, Z18
-	VMOVUPS      64(CX)(SI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z23
-	VFMADD231PS  numbers<>+320(SB), Z20, Z23
-	VSUBPS       numbers<>+256(SB), Z23, Z24
-	VMOVAPS      Z20, Z25
+	VMOVUPS.Z    (CX)(SI*4), K2, Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z24
+	VMOVAPS      Z19, Z25
 	VFNMADD231PS numbers<>+384(SB), Z24, Z25
 	VFNMADD231PS numbers<>+448(SB), Z24, Z25
 	VMOVUPS      numbers<>+512(SB), Z24
@@ -4213,21 +4176,58 @@ next2:
 	VFMADD213PS  numbers<>+768(SB), Z25, Z24
 	VMULPS       Z25, Z24, Z24
 	VFMADD213PS  Z25, Z25, Z24
-	VPSLLD       $0x17, Z23, Z23
-	VPADDD       numbers<>+832(SB), Z23, Z23
-	VFMADD213PS  Z23, Z23, Z24
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z24
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
+	VMOVAPS.Z    Z24, K3, Z24
+	VMOVUPS      numbers<>+832(SB), Z19
+	VADDPS       Z19, Z24, Z20
+	VPMOVD2M     Z18, K3
+	VMOVAPS      Z19, Z19
+	VMOVAPS      Z24, K3, Z19
+	VDIVPS       Z20, Z19, Z19
+	VMULPS       Z18, Z19, Z19
+	VPANDD       numbers<>+128(SB), Z23, Z18
+	VPCMPGTD     Z0, Z18, K3
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, (AX)(SI*4)
+
+next2:
+	SUBQ         $0x10, DI
+	CMPQ         DI, $0x00000010
+	JL           short3
+	VMOVUPS      64(CX)(SI*4), Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z24
+	VMOVAPS      Z19, Z25
+	VFNMADD231PS numbers<>+384(SB), Z24, Z25
+	VFNMADD231PS numbers<>+448(SB), Z24, Z25
+	VMOVUPS      numbers<>+512(SB), Z24
+	VFMADD213PS  numbers<>+576(SB), Z25, Z24
+	VFMADD213PS  numbers<>+640(SB), Z25, Z24
+	VFMADD213PS  numbers<>+704(SB), Z25, Z24
+	VFMADD213PS  numbers<>+768(SB), Z25, Z24
+	VMULPS       Z25, Z24, Z24
+	VFMADD213PS  Z25, Z25, Z24
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z24
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
 	VMOVAPS.Z    Z24, K2, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z24, Z23
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z24, K2, Z20
-	VDIVPS       Z23, Z20, Z20
-	VMULPS       Z19, Z20, Z20
+	VMOVUPS      numbers<>+832(SB), Z19
+	VADDPS       Z19, Z24, Z20
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z19, Z19
+	VMOVAPS      Z24, K2, Z19
+	VDIVPS       Z20, Z19, Z19
+	VMULPS       Z18, Z19, Z19
+	VPSRLD       $0x10, Z23, Z18
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z20, K2, Z20
-	VMOVUPS      Z20, 64(AX)(SI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, 64(AX)(SI*4)
 	JMP          next4
 
 short3:
@@ -4236,13 +4236,12 @@ short3:
 	MOVL         $0x0000ffff, R8
 	BZHIL        DI, R8, R8
 	KMOVW        R8, K2
-	VPSRLD       $0x10, Z23, Z18
-	VMOVUPS.Z    64(CX)(SI*4), K2, Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z23
-	VFMADD231PS  numbers<>+320(SB), Z20, Z23
-	VSUBPS       numbers<>+256(SB), Z23, Z24
-	VMOVAPS      Z20, Z25
+	VMOVUPS.Z    64(CX)(SI*4), K2, Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z24
+	VMOVAPS      Z19, Z25
 	VFNMADD231PS numbers<>+384(SB), Z24, Z25
 	VFNMADD231PS numbers<>+448(SB), Z24, Z25
 	VMOVUPS      numbers<>+512(SB), Z24
@@ -4252,57 +4251,58 @@ short3:
 	VFMADD213PS  numbers<>+768(SB), Z25, Z24
 	VMULPS       Z25, Z24, Z24
 	VFMADD213PS  Z25, Z25, Z24
-	VPSLLD       $0x17, Z23, Z23
-	VPADDD       numbers<>+832(SB), Z23, Z23
-	VFMADD213PS  Z23, Z23, Z24
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K3
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z24
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
 	VMOVAPS.Z    Z24, K3, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z24, Z23
-	VPMOVD2M     Z19, K3
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z24, K3, Z20
-	VDIVPS       Z23, Z20, Z20
-	VMULPS       Z19, Z20, Z20
+	VMOVUPS      numbers<>+832(SB), Z19
+	VADDPS       Z19, Z24, Z20
+	VPMOVD2M     Z18, K3
+	VMOVAPS      Z19, Z19
+	VMOVAPS      Z24, K3, Z19
+	VDIVPS       Z20, Z19, Z19
+	VMULPS       Z18, Z19, Z19
+	VPSRLD       $0x10, Z23, Z18
 	VPCMPGTD     Z0, Z18, K3
-	VMULPS.Z     Z1, Z20, K3, Z20
-	VMOVUPS      Z20, K2, 64(AX)(SI*4)
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, 64(AX)(SI*4)
 
 next4:
 	SUBQ         $0x10, DI
 	CMPQ         DI, $0x00000010
 	JL           short5
+	VMOVUPS      128(CX)(SI*4), Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z23
+	VMOVAPS      Z19, Z24
+	VFNMADD231PS numbers<>+384(SB), Z23, Z24
+	VFNMADD231PS numbers<>+448(SB), Z23, Z24
+	VMOVUPS      numbers<>+512(SB), Z23
+	VFMADD213PS  numbers<>+576(SB), Z24, Z23
+	VFMADD213PS  numbers<>+640(SB), Z24, Z23
+	VFMADD213PS  numbers<>+704(SB), Z24, Z23
+	VFMADD213PS  numbers<>+768(SB), Z24, Z23
+	VMULPS       Z24, Z23, Z23
+	VFMADD213PS  Z24, Z24, Z23
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z23
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
+	VMOVAPS.Z    Z23, K2, Z23
+	VMOVUPS      numbers<>+832(SB), Z19
+	VADDPS       Z19, Z23, Z20
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z19, Z19
+	VMOVAPS      Z23, K2, Z19
+	VDIVPS       Z20, Z19, Z19
+	VMULPS       Z18, Z19, Z19
 	VPANDD       numbers<>+128(SB), Z21, Z18
-	VMOVUPS      128(CX)(SI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z23
-	VFMADD231PS  numbers<>+320(SB), Z20, Z23
-	VSUBPS       numbers<>+256(SB), Z23, Z24
-	VMOVAPS      Z20, Z25
-	VFNMADD231PS numbers<>+384(SB), Z24, Z25
-	VFNMADD231PS numbers<>+448(SB), Z24, Z25
-	VMOVUPS      numbers<>+512(SB), Z24
-	VFMADD213PS  numbers<>+576(SB), Z25, Z24
-	VFMADD213PS  numbers<>+640(SB), Z25, Z24
-	VFMADD213PS  numbers<>+704(SB), Z25, Z24
-	VFMADD213PS  numbers<>+768(SB), Z25, Z24
-	VMULPS       Z25, Z24, Z24
-	VFMADD213PS  Z25, Z25, Z24
-	VPSLLD       $0x17, Z23, Z23
-	VPADDD       numbers<>+832(SB), Z23, Z23
-	VFMADD213PS  Z23, Z23, Z24
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z24, K2, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z24, Z23
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z24, K2, Z20
-	VDIVPS       Z23, Z20, Z20
-	VMULPS       Z19, Z20, Z20
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z20, K2, Z20
-	VMOVUPS      Z20, 128(AX)(SI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, 128(AX)(SI*4)
 	JMP          next6
 
 short5:
@@ -4311,49 +4311,12 @@ short5:
 	MOVL         $0x0000ffff, R8
 	BZHIL        DI, R8, R8
 	KMOVW        R8, K2
-	VPANDD       numbers<>+128(SB), Z21, Z18
-	VMOVUPS.Z    128(CX)(SI*4), K2, Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z23
-	VFMADD231PS  numbers<>+320(SB), Z20, Z23
-	VSUBPS       numbers<>+256(SB), Z23, Z24
-	VMOVAPS      Z20, Z25
-	VFNMADD231PS numbers<>+384(SB), Z24, Z25
-	VFNMADD231PS numbers<>+448(SB), Z24, Z25
-	VMOVUPS      numbers<>+512(SB), Z24
-	VFMADD213PS  numbers<>+576(SB), Z25, Z24
-	VFMADD213PS  numbers<>+640(SB), Z25, Z24
-	VFMADD213PS  numbers<>+704(SB), Z25, Z24
-	VFMADD213PS  numbers<>+768(SB), Z25, Z24
-	VMULPS       Z25, Z24, Z24
-	VFMADD213PS  Z25, Z25, Z24
-	VPSLLD       $0x17, Z23, Z23
-	VPADDD       numbers<>+832(SB), Z23, Z23
-	VFMADD213PS  Z23, Z23, Z24
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K3
-	VMOVAPS.Z    Z24, K3, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z24, Z23
-	VPMOVD2M     Z19, K3
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z24, K3, Z20
-	VDIVPS       Z23, Z20, Z20
-	VMULPS       Z19, Z20, Z20
-	VPCMPGTD     Z0, Z18, K3
-	VMULPS.Z     Z1, Z20, K3, Z20
-	VMOVUPS      Z20, K2, 128(AX)(SI*4)
-
-next6:
-	SUBQ         $0x10, DI
-	CMPQ         DI, $0x00000010
-	JL           short7
-	VPSRLD       $0x10, Z21, Z18
-	VMOVUPS      192(CX)(SI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z23
-	VMOVAPS      Z20, Z24
+	VMOVUPS.Z    128(CX)(SI*4), K2, Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z23
+	VMOVAPS      Z19, Z24
 	VFNMADD231PS numbers<>+384(SB), Z23, Z24
 	VFNMADD231PS numbers<>+448(SB), Z23, Z24
 	VMOVUPS      numbers<>+512(SB), Z23
@@ -4363,21 +4326,58 @@ next6:
 	VFMADD213PS  numbers<>+768(SB), Z24, Z23
 	VMULPS       Z24, Z23, Z23
 	VFMADD213PS  Z24, Z24, Z23
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z23
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z23
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
+	VMOVAPS.Z    Z23, K3, Z23
+	VMOVUPS      numbers<>+832(SB), Z19
+	VADDPS       Z19, Z23, Z20
+	VPMOVD2M     Z18, K3
+	VMOVAPS      Z19, Z19
+	VMOVAPS      Z23, K3, Z19
+	VDIVPS       Z20, Z19, Z19
+	VMULPS       Z18, Z19, Z19
+	VPANDD       numbers<>+128(SB), Z21, Z18
+	VPCMPGTD     Z0, Z18, K3
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, 128(AX)(SI*4)
+
+next6:
+	SUBQ         $0x10, DI
+	CMPQ         DI, $0x00000010
+	JL           short7
+	VMOVUPS      192(CX)(SI*4), Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z23
+	VMOVAPS      Z19, Z24
+	VFNMADD231PS numbers<>+384(SB), Z23, Z24
+	VFNMADD231PS numbers<>+448(SB), Z23, Z24
+	VMOVUPS      numbers<>+512(SB), Z23
+	VFMADD213PS  numbers<>+576(SB), Z24, Z23
+	VFMADD213PS  numbers<>+640(SB), Z24, Z23
+	VFMADD213PS  numbers<>+704(SB), Z24, Z23
+	VFMADD213PS  numbers<>+768(SB), Z24, Z23
+	VMULPS       Z24, Z23, Z23
+	VFMADD213PS  Z24, Z24, Z23
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z23
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
 	VMOVAPS.Z    Z23, K2, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z23, Z21
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z23, K2, Z20
-	VDIVPS       Z21, Z20, Z20
-	VMULPS       Z19, Z20, Z20
+	VMOVUPS      numbers<>+832(SB), Z19
+	VADDPS       Z19, Z23, Z20
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z19, Z19
+	VMOVAPS      Z23, K2, Z19
+	VDIVPS       Z20, Z19, Z19
+	VMULPS       Z18, Z19, Z19
+	VPSRLD       $0x10, Z21, Z18
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z20, K2, Z20
-	VMOVUPS      Z20, 192(AX)(SI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, 192(AX)(SI*4)
 	JMP          next8
 
 short7:
@@ -4386,13 +4386,12 @@ short7:
 	MOVL         $0x0000ffff, R8
 	BZHIL        DI, R8, R8
 	KMOVW        R8, K2
-	VPSRLD       $0x10, Z21, Z18
-	VMOVUPS.Z    192(CX)(SI*4), K2, Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z23
-	VMOVAPS      Z20, Z24
+	VMOVUPS.Z    192(CX)(SI*4), K2, Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z23
+	VMOVAPS      Z19, Z24
 	VFNMADD231PS numbers<>+384(SB), Z23, Z24
 	VFNMADD231PS numbers<>+448(SB), Z23, Z24
 	VMOVUPS      numbers<>+512(SB), Z23
@@ -4402,57 +4401,58 @@ short7:
 	VFMADD213PS  numbers<>+768(SB), Z24, Z23
 	VMULPS       Z24, Z23, Z23
 	VFMADD213PS  Z24, Z24, Z23
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z23
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K3
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z23
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
 	VMOVAPS.Z    Z23, K3, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z23, Z21
-	VPMOVD2M     Z19, K3
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z23, K3, Z20
-	VDIVPS       Z21, Z20, Z20
-	VMULPS       Z19, Z20, Z20
+	VMOVUPS      numbers<>+832(SB), Z19
+	VADDPS       Z19, Z23, Z20
+	VPMOVD2M     Z18, K3
+	VMOVAPS      Z19, Z19
+	VMOVAPS      Z23, K3, Z19
+	VDIVPS       Z20, Z19, Z19
+	VMULPS       Z18, Z19, Z19
+	VPSRLD       $0x10, Z21, Z18
 	VPCMPGTD     Z0, Z18, K3
-	VMULPS.Z     Z1, Z20, K3, Z20
-	VMOVUPS      Z20, K2, 192(AX)(SI*4)
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, 192(AX)(SI*4)
 
 next8:
 	SUBQ         $0x10, DI
 	CMPQ         DI, $0x00000010
 	JL           short9
+	VMOVUPS      256(CX)(SI*4), Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z21
+	VMOVAPS      Z19, Z23
+	VFNMADD231PS numbers<>+384(SB), Z21, Z23
+	VFNMADD231PS numbers<>+448(SB), Z21, Z23
+	VMOVUPS      numbers<>+512(SB), Z21
+	VFMADD213PS  numbers<>+576(SB), Z23, Z21
+	VFMADD213PS  numbers<>+640(SB), Z23, Z21
+	VFMADD213PS  numbers<>+704(SB), Z23, Z21
+	VFMADD213PS  numbers<>+768(SB), Z23, Z21
+	VMULPS       Z23, Z21, Z21
+	VFMADD213PS  Z23, Z23, Z21
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z21
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
+	VMOVAPS.Z    Z21, K2, Z21
+	VMOVUPS      numbers<>+832(SB), Z19
+	VADDPS       Z19, Z21, Z20
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z19, Z19
+	VMOVAPS      Z21, K2, Z19
+	VDIVPS       Z20, Z19, Z19
+	VMULPS       Z18, Z19, Z19
 	VPANDD       numbers<>+128(SB), Z22, Z18
-	VMOVUPS      256(CX)(SI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z23
-	VMOVAPS      Z20, Z24
-	VFNMADD231PS numbers<>+384(SB), Z23, Z24
-	VFNMADD231PS numbers<>+448(SB), Z23, Z24
-	VMOVUPS      numbers<>+512(SB), Z23
-	VFMADD213PS  numbers<>+576(SB), Z24, Z23
-	VFMADD213PS  numbers<>+640(SB), Z24, Z23
-	VFMADD213PS  numbers<>+704(SB), Z24, Z23
-	VFMADD213PS  numbers<>+768(SB), Z24, Z23
-	VMULPS       Z24, Z23, Z23
-	VFMADD213PS  Z24, Z24, Z23
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z23
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z23, K2, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z23, Z21
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z23, K2, Z20
-	VDIVPS       Z21, Z20, Z20
-	VMULPS       Z19, Z20, Z20
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z20, K2, Z20
-	VMOVUPS      Z20, 256(AX)(SI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, 256(AX)(SI*4)
 	JMP          next10
 
 short9:
@@ -4461,73 +4461,73 @@ short9:
 	MOVL         $0x0000ffff, R8
 	BZHIL        DI, R8, R8
 	KMOVW        R8, K2
+	VMOVUPS.Z    256(CX)(SI*4), K2, Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z21
+	VMOVAPS      Z19, Z23
+	VFNMADD231PS numbers<>+384(SB), Z21, Z23
+	VFNMADD231PS numbers<>+448(SB), Z21, Z23
+	VMOVUPS      numbers<>+512(SB), Z21
+	VFMADD213PS  numbers<>+576(SB), Z23, Z21
+	VFMADD213PS  numbers<>+640(SB), Z23, Z21
+	VFMADD213PS  numbers<>+704(SB), Z23, Z21
+	VFMADD213PS  numbers<>+768(SB), Z23, Z21
+	VMULPS       Z23, Z21, Z21
+	VFMADD213PS  Z23, Z23, Z21
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z21
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
+	VMOVAPS.Z    Z21, K3, Z21
+	VMOVUPS      numbers<>+832(SB), Z19
+	VADDPS       Z19, Z21, Z20
+	VPMOVD2M     Z18, K3
+	VMOVAPS      Z19, Z19
+	VMOVAPS      Z21, K3, Z19
+	VDIVPS       Z20, Z19, Z19
+	VMULPS       Z18, Z19, Z19
 	VPANDD       numbers<>+128(SB), Z22, Z18
-	VMOVUPS.Z    256(CX)(SI*4), K2, Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z23
-	VMOVAPS      Z20, Z24
-	VFNMADD231PS numbers<>+384(SB), Z23, Z24
-	VFNMADD231PS numbers<>+448(SB), Z23, Z24
-	VMOVUPS      numbers<>+512(SB), Z23
-	VFMADD213PS  numbers<>+576(SB), Z24, Z23
-	VFMADD213PS  numbers<>+640(SB), Z24, Z23
-	VFMADD213PS  numbers<>+704(SB), Z24, Z23
-	VFMADD213PS  numbers<>+768(SB), Z24, Z23
-	VMULPS       Z24, Z23, Z23
-	VFMADD213PS  Z24, Z24, Z23
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z23
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K3
-	VMOVAPS.Z    Z23, K3, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z23, Z21
-	VPMOVD2M     Z19, K3
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z23, K3, Z20
-	VDIVPS       Z21, Z20, Z20
-	VMULPS       Z19, Z20, Z20
 	VPCMPGTD     Z0, Z18, K3
-	VMULPS.Z     Z1, Z20, K3, Z20
-	VMOVUPS      Z20, K2, 256(AX)(SI*4)
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, 256(AX)(SI*4)
 
 next10:
 	SUBQ         $0x10, DI
 	CMPQ         DI, $0x00000010
 	JL           short11
+	VMOVUPS      320(CX)(SI*4), Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z21
+	VMOVAPS      Z19, Z23
+	VFNMADD231PS numbers<>+384(SB), Z21, Z23
+	VFNMADD231PS numbers<>+448(SB), Z21, Z23
+	VMOVUPS      numbers<>+512(SB), Z21
+	VFMADD213PS  numbers<>+576(SB), Z23, Z21
+	VFMADD213PS  numbers<>+640(SB), Z23, Z21
+	VFMADD213PS  numbers<>+704(SB), Z23, Z21
+	VFMADD213PS  numbers<>+768(SB), Z23, Z21
+	VMULPS       Z23, Z21, Z21
+	VFMADD213PS  Z23, Z23, Z21
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z21
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
+	VMOVAPS.Z    Z21, K2, Z21
+	VMOVUPS      numbers<>+832(SB), Z19
+	VADDPS       Z19, Z21, Z20
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z19, Z19
+	VMOVAPS      Z21, K2, Z19
+	VDIVPS       Z20, Z19, Z19
+	VMULPS       Z18, Z19, Z19
 	VPSRLD       $0x10, Z22, Z18
-	VMOVUPS      320(CX)(SI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z22
-	VMOVAPS      Z20, Z23
-	VFNMADD231PS numbers<>+384(SB), Z22, Z23
-	VFNMADD231PS numbers<>+448(SB), Z22, Z23
-	VMOVUPS      numbers<>+512(SB), Z22
-	VFMADD213PS  numbers<>+576(SB), Z23, Z22
-	VFMADD213PS  numbers<>+640(SB), Z23, Z22
-	VFMADD213PS  numbers<>+704(SB), Z23, Z22
-	VFMADD213PS  numbers<>+768(SB), Z23, Z22
-	VMULPS       Z23, Z22, Z22
-	VFMADD213PS  Z23, Z23, Z22
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z22
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z22, K2, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z22, Z21
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z22, K2, Z20
-	VDIVPS       Z21, Z20, Z20
-	VMULPS       Z19, Z20, Z20
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z20, K2, Z20
-	VMOVUPS      Z20, 320(AX)(SI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, 320(AX)(SI*4)
 	JMP          next12
 
 short11:
@@ -4536,73 +4536,73 @@ short11:
 	MOVL         $0x0000ffff, R8
 	BZHIL        DI, R8, R8
 	KMOVW        R8, K2
+	VMOVUPS.Z    320(CX)(SI*4), K2, Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z21
+	VMOVAPS      Z19, Z23
+	VFNMADD231PS numbers<>+384(SB), Z21, Z23
+	VFNMADD231PS numbers<>+448(SB), Z21, Z23
+	VMOVUPS      numbers<>+512(SB), Z21
+	VFMADD213PS  numbers<>+576(SB), Z23, Z21
+	VFMADD213PS  numbers<>+640(SB), Z23, Z21
+	VFMADD213PS  numbers<>+704(SB), Z23, Z21
+	VFMADD213PS  numbers<>+768(SB), Z23, Z21
+	VMULPS       Z23, Z21, Z21
+	VFMADD213PS  Z23, Z23, Z21
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z21
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
+	VMOVAPS.Z    Z21, K3, Z21
+	VMOVUPS      numbers<>+832(SB), Z19
+	VADDPS       Z19, Z21, Z20
+	VPMOVD2M     Z18, K3
+	VMOVAPS      Z19, Z19
+	VMOVAPS      Z21, K3, Z19
+	VDIVPS       Z20, Z19, Z19
+	VMULPS       Z18, Z19, Z19
 	VPSRLD       $0x10, Z22, Z18
-	VMOVUPS.Z    320(CX)(SI*4), K2, Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z22
-	VMOVAPS      Z20, Z23
-	VFNMADD231PS numbers<>+384(SB), Z22, Z23
-	VFNMADD231PS numbers<>+448(SB), Z22, Z23
-	VMOVUPS      numbers<>+512(SB), Z22
-	VFMADD213PS  numbers<>+576(SB), Z23, Z22
-	VFMADD213PS  numbers<>+640(SB), Z23, Z22
-	VFMADD213PS  numbers<>+704(SB), Z23, Z22
-	VFMADD213PS  numbers<>+768(SB), Z23, Z22
-	VMULPS       Z23, Z22, Z22
-	VFMADD213PS  Z23, Z23, Z22
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z22
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K3
-	VMOVAPS.Z    Z22, K3, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z22, Z21
-	VPMOVD2M     Z19, K3
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z22, K3, Z20
-	VDIVPS       Z21, Z20, Z20
-	VMULPS       Z19, Z20, Z20
 	VPCMPGTD     Z0, Z18, K3
-	VMULPS.Z     Z1, Z20, K3, Z20
-	VMOVUPS      Z20, K2, 320(AX)(SI*4)
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, 320(AX)(SI*4)
 
 next12:
 	SUBQ         $0x10, DI
 	CMPQ         DI, $0x00000010
 	JL           short13
+	VMOVUPS      384(CX)(SI*4), Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z21
+	VMOVAPS      Z19, Z22
+	VFNMADD231PS numbers<>+384(SB), Z21, Z22
+	VFNMADD231PS numbers<>+448(SB), Z21, Z22
+	VMOVUPS      numbers<>+512(SB), Z21
+	VFMADD213PS  numbers<>+576(SB), Z22, Z21
+	VFMADD213PS  numbers<>+640(SB), Z22, Z21
+	VFMADD213PS  numbers<>+704(SB), Z22, Z21
+	VFMADD213PS  numbers<>+768(SB), Z22, Z21
+	VMULPS       Z22, Z21, Z21
+	VFMADD213PS  Z22, Z22, Z21
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z21
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
+	VMOVAPS.Z    Z21, K2, Z21
+	VMOVUPS      numbers<>+832(SB), Z19
+	VADDPS       Z19, Z21, Z20
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z19, Z19
+	VMOVAPS      Z21, K2, Z19
+	VDIVPS       Z20, Z19, Z19
+	VMULPS       Z18, Z19, Z19
 	VPANDD       numbers<>+128(SB), Z17, Z18
-	VMOVUPS      384(CX)(SI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z22
-	VMOVAPS      Z20, Z23
-	VFNMADD231PS numbers<>+384(SB), Z22, Z23
-	VFNMADD231PS numbers<>+448(SB), Z22, Z23
-	VMOVUPS      numbers<>+512(SB), Z22
-	VFMADD213PS  numbers<>+576(SB), Z23, Z22
-	VFMADD213PS  numbers<>+640(SB), Z23, Z22
-	VFMADD213PS  numbers<>+704(SB), Z23, Z22
-	VFMADD213PS  numbers<>+768(SB), Z23, Z22
-	VMULPS       Z23, Z22, Z22
-	VFMADD213PS  Z23, Z23, Z22
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z22
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z22, K2, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z22, Z21
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z22, K2, Z20
-	VDIVPS       Z21, Z20, Z20
-	VMULPS       Z19, Z20, Z20
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z20, K2, Z20
-	VMOVUPS      Z20, 384(AX)(SI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, 384(AX)(SI*4)
 	JMP          next14
 
 short13:
@@ -4611,43 +4611,42 @@ short13:
 	MOVL         $0x0000ffff, R8
 	BZHIL        DI, R8, R8
 	KMOVW        R8, K2
+	VMOVUPS.Z    384(CX)(SI*4), K2, Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z21
+	VMOVAPS      Z19, Z22
+	VFNMADD231PS numbers<>+384(SB), Z21, Z22
+	VFNMADD231PS numbers<>+448(SB), Z21, Z22
+	VMOVUPS      numbers<>+512(SB), Z21
+	VFMADD213PS  numbers<>+576(SB), Z22, Z21
+	VFMADD213PS  numbers<>+640(SB), Z22, Z21
+	VFMADD213PS  numbers<>+704(SB), Z22, Z21
+	VFMADD213PS  numbers<>+768(SB), Z22, Z21
+	VMULPS       Z22, Z21, Z21
+	VFMADD213PS  Z22, Z22, Z21
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z21
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
+	VMOVAPS.Z    Z21, K3, Z21
+	VMOVUPS      numbers<>+832(SB), Z19
+	VADDPS       Z19, Z21, Z20
+	VPMOVD2M     Z18, K3
+	VMOVAPS      Z19, Z19
+	VMOVAPS      Z21, K3, Z19
+	VDIVPS       Z20, Z19, Z19
+	VMULPS       Z18, Z19, Z19
 	VPANDD       numbers<>+128(SB), Z17, Z18
-	VMOVUPS.Z    384(CX)(SI*4), K2, Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z22
-	VMOVAPS      Z20, Z23
-	VFNMADD231PS numbers<>+384(SB), Z22, Z23
-	VFNMADD231PS numbers<>+448(SB), Z22, Z23
-	VMOVUPS      numbers<>+512(SB), Z22
-	VFMADD213PS  numbers<>+576(SB), Z23, Z22
-	VFMADD213PS  numbers<>+640(SB), Z23, Z22
-	VFMADD213PS  numbers<>+704(SB), Z23, Z22
-	VFMADD213PS  numbers<>+768(SB), Z23, Z22
-	VMULPS       Z23, Z22, Z22
-	VFMADD213PS  Z23, Z23, Z22
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z22
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K3
-	VMOVAPS.Z    Z22, K3, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z22, Z21
-	VPMOVD2M     Z19, K3
-	VMOVAPS      Z20, Z20
-	VMOVAPS      Z22, K3, Z20
-	VDIVPS       Z21, Z20, Z20
-	VMULPS       Z19, Z20, Z20
 	VPCMPGTD     Z0, Z18, K3
-	VMULPS.Z     Z1, Z20, K3, Z20
-	VMOVUPS      Z20, K2, 384(AX)(SI*4)
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, 384(AX)(SI*4)
 
 next14:
 	SUBQ         $0x10, DI
 	CMPQ         DI, $0x00000010
 	JL           short15
-	VPSRLD       $0x10, Z17, Z17
 	VMOVUPS      448(CX)(SI*4), Z18
 	VPORD        numbers<>+192(SB), Z18, Z19
 	VMOVUPS      numbers<>+256(SB), Z20
@@ -4675,6 +4674,7 @@ next14:
 	VMOVAPS      Z21, K2, Z19
 	VDIVPS       Z20, Z19, Z19
 	VMULPS       Z18, Z19, Z19
+	VPSRLD       $0x10, Z17, Z17
 	VPCMPGTD     Z0, Z17, K2
 	VMULPS.Z     Z1, Z19, K2, Z19
 	VMOVUPS      Z19, 448(AX)(SI*4)
@@ -4686,7 +4686,6 @@ short15:
 	MOVL         $0x0000ffff, R8
 	BZHIL        DI, R8, R8
 	KMOVW        R8, K2
-	VPSRLD       $0x10, Z17, Z17
 	VMOVUPS.Z    448(CX)(SI*4), K2, Z18
 	VPORD        numbers<>+192(SB), Z18, Z19
 	VMOVUPS      numbers<>+256(SB), Z20
@@ -4714,6 +4713,7 @@ short15:
 	VMOVAPS      Z21, K3, Z19
 	VDIVPS       Z20, Z19, Z19
 	VMULPS       Z18, Z19, Z19
+	VPSRLD       $0x10, Z17, Z17
 	VPCMPGTD     Z0, Z17, K3
 	VMULPS.Z     Z1, Z19, K3, Z19
 	VMOVUPS      Z19, K2, 448(AX)(SI*4)
@@ -4921,58 +4921,58 @@ block:
 	LEAQ         128(DI), R8
 	CMPQ         R8, BX
 	JG           part
-	VPANDD       numbers<>+128(SB), Z24, Z19
-	VMOVUPS      (DX)(DI*4), Z20
-	VMOVUPS      (CX)(DI*4), Z21
-	VPCMPGTD     Z1, Z19, K2
-	VMULPS.Z     Z2, Z20, K2, Z20
-	VFMADD231PS  Z0, Z20, Z21
-	VMOVUPS      Z21, (AX)(DI*4)
-	VPSRLD       $0x10, Z24, Z19
-	VMOVUPS      64(DX)(DI*4), Z20
-	VMOVUPS      64(CX)(DI*4), Z21
-	VPCMPGTD     Z1, Z19, K2
-	VMULPS.Z     Z2, Z20, K2, Z20
-	VFMADD231PS  Z0, Z20, Z21
-	VMOVUPS      Z21, 64(AX)(DI*4)
-	VPANDD       numbers<>+128(SB), Z22, Z19
-	VMOVUPS      128(DX)(DI*4), Z20
-	VMOVUPS      128(CX)(DI*4), Z21
-	VPCMPGTD     Z1, Z19, K2
-	VMULPS.Z     Z2, Z20, K2, Z20
-	VFMADD231PS  Z0, Z20, Z21
-	VMOVUPS      Z21, 128(AX)(DI*4)
-	VPSRLD       $0x10, Z22, Z19
-	VMOVUPS      192(DX)(DI*4), Z20
-	VMOVUPS      192(CX)(DI*4), Z21
-	VPCMPGTD     Z1, Z19, K2
-	VMULPS.Z     Z2, Z20, K2, Z20
-	VFMADD231PS  Z0, Z20, Z21
-	VMOVUPS      Z21, 192(AX)(DI*4)
-	VPANDD       numbers<>+128(SB), Z23, Z19
-	VMOVUPS      256(DX)(DI*4), Z20
-	VMOVUPS      256(CX)(DI*4), Z21
-	VPCMPGTD     Z1, Z19, K2
-	VMULPS.Z     Z2, Z20, K2, Z20
-	VFMADD231PS  Z0, Z20, Z21
-	VMOVUPS      Z21, 256(AX)(DI*4)
-	VPSRLD       $0x10, Z23, Z19
-	VMOVUPS      320(DX)(DI*4), Z20
-	VMOVUPS      320(CX)(DI*4), Z21
-	VPCMPGTD     Z1, Z19, K2
-	VMULPS.Z     Z2, Z20, K2, Z20
-	VFMADD231PS  Z0, Z20, Z21
-	VMOVUPS      Z21, 320(AX)(DI*4)
-	VPANDD       numbers<>+128(SB), Z18, Z19
-	VMOVUPS      384(DX)(DI*4), Z20
-	VMOVUPS      384(CX)(DI*4), Z21
-	VPCMPGTD     Z1, Z19, K2
-	VMULPS.Z     Z2, Z20, K2, Z20
-	VFMADD231PS  Z0, Z20, Z21
-	VMOVUPS      Z21, 384(AX)(DI*4)
-	VPSRLD       $0x10, Z18, Z18
+	VMOVUPS      (DX)(DI*4), Z19
+	VMOVUPS      (CX)(DI*4), Z20
+	VPANDD       numbers<>+128(SB), Z24, Z21
+	VPCMPGTD     Z1, Z21, K2
+	VMULPS.Z     Z2, Z19, K2, Z19
+	VFMADD231PS  Z0, Z19, Z20
+	VMOVUPS      Z20, (AX)(DI*4)
+	VMOVUPS      64(DX)(DI*4), Z19
+	VMOVUPS      64(CX)(DI*4), Z20
+	VPSRLD       $0x10, Z24, Z21
+	VPCMPGTD     Z1, Z21, K2
+	VMULPS.Z     Z2, Z19, K2, Z19
+	VFMADD231PS  Z0, Z19, Z20
+	VMOVUPS      Z20, 64(AX)(DI*4)
+	VMOVUPS      128(DX)(DI*4), Z19
+	VMOVUPS      128(CX)(DI*4), Z20
+	VPANDD       numbers<>+128(SB), Z22, Z21
+	VPCMPGTD     Z1, Z21, K2
+	VMULPS.Z     Z2, Z19, K2, Z19
+	VFMADD231PS  Z0, Z19, Z20
+	VMOVUPS      Z20, 128(AX)(DI*4)
+	VMOVUPS      192(DX)(DI*4), Z19
+	VMOVUPS      192(CX)(DI*4), Z20
+	VPSRLD       $0x10, Z22, Z21
+	VPCMPGTD     Z1, Z21, K2
+	VMULPS.Z     Z2, Z19, K2, Z19
+	VFMADD231PS  Z0, Z19, Z20
+	VMOVUPS      Z20, 192(AX)(DI*4)
+	VMOVUPS      256(DX)(DI*4), Z19
+	VMOVUPS      256(CX)(DI*4), Z20
+	VPANDD       numbers<>+128(SB), Z23, Z21
+	VPCMPGTD     Z1, Z21, K2
+	VMULPS.Z     Z2, Z19, K2, Z19
+	VFMADD231PS  Z0, Z19, Z20
+	VMOVUPS      Z20, 256(AX)(DI*4)
+	VMOVUPS      320(DX)(DI*4), Z19
+	VMOVUPS      320(CX)(DI*4), Z20
+	VPSRLD       $0x10, Z23, Z21
+	VPCMPGTD     Z1, Z21, K2
+	VMULPS.Z     Z2, Z19, K2, Z19
+	VFMADD231PS  Z0, Z19, Z20
+	VMOVUPS      Z20, 320(AX)(DI*4)
+	VMOVUPS      384(DX)(DI*4), Z19
+	VMOVUPS      384(CX)(DI*4), Z20
+	VPANDD       numbers<>+128(SB), Z18, Z21
+	VPCMPGTD     Z1, Z21, K2
+	VMULPS.Z     Z2, Z19, K2, Z19
+	VFMADD231PS  Z0, Z19, Z20
+	VMOVUPS      Z20, 384(AX)(DI*4)
 	VMOVUPS      448(DX)(DI*4), Z19
 	VMOVUPS      448(CX)(DI*4), Z20
+	VPSRLD       $0x10, Z18, Z18
 	VPCMPGTD     Z1, Z18, K2
 	VMULPS.Z     Z2, Z19, K2, Z19
 	VFMADD231PS  Z0, Z19, Z20
@@ -4985,13 +4985,13 @@ part:
 	SUBQ        DI, R8
 	CMPQ        R8, $0x00000010
 	JL          short1
-	VPANDD      numbers<>+128(SB), Z24, Z19
-	VMOVUPS     (DX)(DI*4), Z20
-	VMOVUPS     (CX)(DI*4), Z21
-	VPCMPGTD    Z1, Z19, K2
-	VMULPS.Z    Z2, Z20, K2, Z20
-	VFMADD231PS Z0, Z20, Z21
-	VMOVUPS     Z21, (AX)(DI*4)
+	VMOVUPS     (DX)(DI*4), Z19
+	VMOVUPS     (CX)(DI*4), Z20
+	VPANDD      numbers<>+128(SB), Z24, Z21
+	VPCMPGTD    Z1, Z21, K2
+	VMULPS.Z    Z2, Z19, K2, Z19
+	VFMADD231PS Z0, Z19, Z20
+	VMOVUPS     Z20, (AX)(DI*4)
 	JMP         next2
 
 short1:
@@ -5000,25 +5000,25 @@ short1:
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K2
-	VPANDD      numbers<>+128(SB), Z24, Z19
-	VMOVUPS.Z   (DX)(DI*4), K2, Z20
-	VMOVUPS.Z   (CX)(DI*4), K2, Z21
-	VPCMPGTD    Z1, Z19, K3
-	VMULPS.Z    Z2, Z20, K3, Z20
-	VFMADD231PS Z0, Z20, Z21
-	VMOVUPS     Z21, K2, (AX)(DI*4)
+	VMOVUPS.Z   (DX)(DI*4), K2, Z19
+	VMOVUPS.Z   (CX)(DI*4), K2, Z20
+	VPANDD      numbers<>+128(SB), Z24, Z21
+	VPCMPGTD    Z1, Z21, K3
+	VMULPS.Z    Z2, Z19, K3, Z19
+	VFMADD231PS Z0, Z19, Z20
+	VMOVUPS     Z20, K2, (AX)(DI*4)
 
 next2:
 	SUBQ        $0x10, R8
 	CMPQ        R8, $0x00000010
 	JL          short3
-	VPSRLD      $0x10, Z24, Z19
-	VMOVUPS     64(DX)(DI*4), Z20
-	VMOVUPS     64(CX)(DI*4), Z21
-	VPCMPGTD    Z1, Z19, K2
-	VMULPS.Z    Z2, Z20, K2, Z20
-	VFMADD231PS Z0, Z20, Z21
-	VMOVUPS     Z21, 64(AX)(DI*4)
+	VMOVUPS     64(DX)(DI*4), Z19
+	VMOVUPS     64(CX)(DI*4), Z20
+	VPSRLD      $0x10, Z24, Z21
+	VPCMPGTD    Z1, Z21, K2
+	VMULPS.Z    Z2, Z19, K2, Z19
+	VFMADD231PS Z0, Z19, Z20
+	VMOVUPS     Z20, 64(AX)(DI*4)
 	JMP         next4
 
 short3:
@@ -5027,25 +5027,25 @@ short3:
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K2
-	VPSRLD      $0x10, Z24, Z19
-	VMOVUPS.Z   64(DX)(DI*4), K2, Z20
-	VMOVUPS.Z   64(CX)(DI*4), K2, Z21
-	VPCMPGTD    Z1, Z19, K3
-	VMULPS.Z    Z2, Z20, K3, Z20
-	VFMADD231PS Z0, Z20, Z21
-	VMOVUPS     Z21, K2, 64(AX)(DI*4)
+	VMOVUPS.Z   64(DX)(DI*4), K2, Z19
+	VMOVUPS.Z   64(CX)(DI*4), K2, Z20
+	VPSRLD      $0x10, Z24, Z21
+	VPCMPGTD    Z1, Z21, K3
+	VMULPS.Z    Z2, Z19, K3, Z19
+	VFMADD231PS Z0, Z19, Z20
+	VMOVUPS     Z20, K2, 64(AX)(DI*4)
 
 next4:
 	SUBQ        $0x10, R8
 	CMPQ        R8, $0x00000010
 	JL          short5
-	VPANDD      numbers<>+128(SB), Z22, Z19
-	VMOVUPS     128(DX)(DI*4), Z20
-	VMOVUPS     128(CX)(DI*4), Z21
-	VPCMPGTD    Z1, Z19, K2
-	VMULPS.Z    Z2, Z20, K2, Z20
-	VFMADD231PS Z0, Z20, Z21
-	VMOVUPS     Z21, 128(AX)(DI*4)
+	VMOVUPS     128(DX)(DI*4), Z19
+	VMOVUPS     128(CX)(DI*4), Z20
+	VPANDD      numbers<>+128(SB), Z22, Z21
+	VPCMPGTD    Z1, Z21, K2
+	VMULPS.Z    Z2, Z19, K2, Z19
+	VFMADD231PS Z0, Z19, Z20
+	VMOVUPS     Z20, 128(AX)(DI*4)
 	JMP         next6
 
 short5:
@@ -5054,25 +5054,25 @@ short5:
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K2
-	VPANDD      numbers<>+128(SB), Z22, Z19
-	VMOVUPS.Z   128(DX)(DI*4), K2, Z20
-	VMOVUPS.Z   128(CX)(DI*4), K2, Z21
-	VPCMPGTD    Z1, Z19, K3
-	VMULPS.Z    Z2, Z20, K3, Z20
-	VFMADD231PS Z0, Z20, Z21
-	VMOVUPS     Z21, K2, 128(AX)(DI*4)
+	VMOVUPS.Z   128(DX)(DI*4), K2, Z19
+	VMOVUPS.Z   128(CX)(DI*4), K2, Z20
+	VPANDD      numbers<>+128(SB), Z22, Z21
+	VPCMPGTD    Z1, Z21, K3
+	VMULPS.Z    Z2, Z19, K3, Z19
+	VFMADD231PS Z0, Z19, Z20
+	VMOVUPS     Z20, K2, 128(AX)(DI*4)
 
 next6:
 	SUBQ        $0x10, R8
 	CMPQ        R8, $0x00000010
 	JL          short7
-	VPSRLD      $0x10, Z22, Z19
-	VMOVUPS     192(DX)(DI*4), Z20
-	VMOVUPS     192(CX)(DI*4), Z21
-	VPCMPGTD    Z1, Z19, K2
-	VMULPS.Z    Z2, Z20, K2, Z20
-	VFMADD231PS Z0, Z20, Z21
-	VMOVUPS     Z21, 192(AX)(DI*4)
+	VMOVUPS     192(DX)(DI*4), Z19
+	VMOVUPS     192(CX)(DI*4), Z20
+	VPSRLD      $0x10, Z22, Z21
+	VPCMPGTD    Z1, Z21, K2
+	VMULPS.Z    Z2, Z19, K2, Z19
+	VFMADD231PS Z0, Z19, Z20
+	VMOVUPS     Z20, 192(AX)(DI*4)
 	JMP         next8
 
 short7:
@@ -5081,25 +5081,25 @@ short7:
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K2
-	VPSRLD      $0x10, Z22, Z19
-	VMOVUPS.Z   192(DX)(DI*4), K2, Z20
-	VMOVUPS.Z   192(CX)(DI*4), K2, Z21
-	VPCMPGTD    Z1, Z19, K3
-	VMULPS.Z    Z2, Z20, K3, Z20
-	VFMADD231PS Z0, Z20, Z21
-	VMOVUPS     Z21, K2, 192(AX)(DI*4)
+	VMOVUPS.Z   192(DX)(DI*4), K2, Z19
+	VMOVUPS.Z   192(CX)(DI*4), K2, Z20
+	VPSRLD      $0x10, Z22, Z21
+	VPCMPGTD    Z1, Z21, K3
+	VMULPS.Z    Z2, Z19, K3, Z19
+	VFMADD231PS Z0, Z19, Z20
+	VMOVUPS     Z20, K2, 192(AX)(DI*4)
 
 next8:
 	SUBQ        $0x10, R8
 	CMPQ        R8, $0x00000010
 	JL          short9
-	VPANDD      numbers<>+128(SB), Z23, Z19
-	VMOVUPS     256(DX)(DI*4), Z20
-	VMOVUPS     256(CX)(DI*4), Z21
-	VPCMPGTD    Z1, Z19, K2
-	VMULPS.Z    Z2, Z20, K2, Z20
-	VFMADD231PS Z0, Z20, Z21
-	VMOVUPS     Z21, 256(AX)(DI*4)
+	VMOVUPS     256(DX)(DI*4), Z19
+	VMOVUPS     256(CX)(DI*4), Z20
+	VPANDD      numbers<>+128(SB), Z23, Z21
+	VPCMPGTD    Z1, Z21, K2
+	VMULPS.Z    Z2, Z19, K2, Z19
+	VFMADD231PS Z0, Z19, Z20
+	VMOVUPS     Z20, 256(AX)(DI*4)
 	JMP         next10
 
 short9:
@@ -5108,25 +5108,25 @@ short9:
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K2
-	VPANDD      numbers<>+128(SB), Z23, Z19
-	VMOVUPS.Z   256(DX)(DI*4), K2, Z20
-	VMOVUPS.Z   256(CX)(DI*4), K2, Z21
-	VPCMPGTD    Z1, Z19, K3
-	VMULPS.Z    Z2, Z20, K3, Z20
-	VFMADD231PS Z0, Z20, Z21
-	VMOVUPS     Z21, K2, 256(AX)(DI*4)
+	VMOVUPS.Z   256(DX)(DI*4), K2, Z19
+	VMOVUPS.Z   256(CX)(DI*4), K2, Z20
+	VPANDD      numbers<>+128(SB), Z23, Z21
+	VPCMPGTD    Z1, Z21, K3
+	VMULPS.Z    Z2, Z19, K3, Z19
+	VFMADD231PS Z0, Z19, Z20
+	VMOVUPS     Z20, K2, 256(AX)(DI*4)
 
 next10:
 	SUBQ        $0x10, R8
 	CMPQ        R8, $0x00000010
 	JL          short11
-	VPSRLD      $0x10, Z23, Z19
-	VMOVUPS     320(DX)(DI*4), Z20
-	VMOVUPS     320(CX)(DI*4), Z21
-	VPCMPGTD    Z1, Z19, K2
-	VMULPS.Z    Z2, Z20, K2, Z20
-	VFMADD231PS Z0, Z20, Z21
-	VMOVUPS     Z21, 320(AX)(DI*4)
+	VMOVUPS     320(DX)(DI*4), Z19
+	VMOVUPS     320(CX)(DI*4), Z20
+	VPSRLD      $0x10, Z23, Z21
+	VPCMPGTD    Z1, Z21, K2
+	VMULPS.Z    Z2, Z19, K2, Z19
+	VFMADD231PS Z0, Z19, Z20
+	VMOVUPS     Z20, 320(AX)(DI*4)
 	JMP         next12
 
 short11:
@@ -5135,25 +5135,25 @@ short11:
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K2
-	VPSRLD      $0x10, Z23, Z19
-	VMOVUPS.Z   320(DX)(DI*4), K2, Z20
-	VMOVUPS.Z   320(CX)(DI*4), K2, Z21
-	VPCMPGTD    Z1, Z19, K3
-	VMULPS.Z    Z2, Z20, K3, Z20
-	VFMADD231PS Z0, Z20, Z21
-	VMOVUPS     Z21, K2, 320(AX)(DI*4)
+	VMOVUPS.Z   320(DX)(DI*4), K2, Z19
+	VMOVUPS.Z   320(CX)(DI*4), K2, Z20
+	VPSRLD      $0x10, Z23, Z21
+	VPCMPGTD    Z1, Z21, K3
+	VMULPS.Z    Z2, Z19, K3, Z19
+	VFMADD231PS Z0, Z19, Z20
+	VMOVUPS     Z20, K2, 320(AX)(DI*4)
 
 next12:
 	SUBQ        $0x10, R8
 	CMPQ        R8, $0x00000010
 	JL          short13
-	VPANDD      numbers<>+128(SB), Z18, Z19
-	VMOVUPS     384(DX)(DI*4), Z20
-	VMOVUPS     384(CX)(DI*4), Z21
-	VPCMPGTD    Z1, Z19, K2
-	VMULPS.Z    Z2, Z20, K2, Z20
-	VFMADD231PS Z0, Z20, Z21
-	VMOVUPS     Z21, 384(AX)(DI*4)
+	VMOVUPS     384(DX)(DI*4), Z19
+	VMOVUPS     384(CX)(DI*4), Z20
+	VPANDD      numbers<>+128(SB), Z18, Z21
+	VPCMPGTD    Z1, Z21, K2
+	VMULPS.Z    Z2, Z19, K2, Z19
+	VFMADD231PS Z0, Z19, Z20
+	VMOVUPS     Z20, 384(AX)(DI*4)
 	JMP         next14
 
 short13:
@@ -5162,21 +5162,21 @@ short13:
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K2
-	VPANDD      numbers<>+128(SB), Z18, Z19
-	VMOVUPS.Z   384(DX)(DI*4), K2, Z20
-	VMOVUPS.Z   384(CX)(DI*4), K2, Z21
-	VPCMPGTD    Z1, Z19, K3
-	VMULPS.Z    Z2, Z20, K3, Z20
-	VFMADD231PS Z0, Z20, Z21
-	VMOVUPS     Z21, K2, 384(AX)(DI*4)
+	VMOVUPS.Z   384(DX)(DI*4), K2, Z19
+	VMOVUPS.Z   384(CX)(DI*4), K2, Z20
+	VPANDD      numbers<>+128(SB), Z18, Z21
+	VPCMPGTD    Z1, Z21, K3
+	VMULPS.Z    Z2, Z19, K3, Z19
+	VFMADD231PS Z0, Z19, Z20
+	VMOVUPS     Z20, K2, 384(AX)(DI*4)
 
 next14:
 	SUBQ        $0x10, R8
 	CMPQ        R8, $0x00000010
 	JL          short15
-	VPSRLD      $0x10, Z18, Z18
 	VMOVUPS     448(DX)(DI*4), Z19
 	VMOVUPS     448(CX)(DI*4), Z20
+	VPSRLD      $0x10, Z18, Z18
 	VPCMPGTD    Z1, Z18, K2
 	VMULPS.Z    Z2, Z19, K2, Z19
 	VFMADD231PS Z0, Z19, Z20
@@ -5189,9 +5189,9 @@ short15:
 	MOVL        $0x0000ffff, R9
 	BZHIL       R8, R9, R9
 	KMOVW       R9, K2
-	VPSRLD      $0x10, Z18, Z18
 	VMOVUPS.Z   448(DX)(DI*4), K2, Z19
 	VMOVUPS.Z   448(CX)(DI*4), K2, Z20
+	VPSRLD      $0x10, Z18, Z18
 	VPCMPGTD    Z1, Z18, K3
 	VMULPS.Z    Z2, Z19, K3, Z19
 	VFMADD231PS Z0, Z19, Z20
@@ -5399,318 +5399,318 @@ block:
 	LEAQ         128(DI), R8
 	CMPQ         R8, BX
 	JG           part
+	VMOVUPS      (CX)(DI*4), Z18
+	VMOVUPS      64(CX)(DI*4), Z19
+	VPORD        numbers<>+192(SB), Z18, Z20
+	VPORD        numbers<>+192(SB), Z19, Z24
+	VMOVUPS      numbers<>+256(SB), Z25
+	VFMADD231PS  numbers<>+320(SB), Z20, Z25
+	VMOVUPS      numbers<>+256(SB), Z26
+	VFMADD231PS  numbers<>+320(SB), Z24, Z26
+	VSUBPS       numbers<>+256(SB), Z25, Z27
+	VMOVAPS      Z20, Z29
+	VSUBPS       numbers<>+256(SB), Z26, Z28
+	VMOVAPS      Z24, Z30
+	VFNMADD231PS numbers<>+384(SB), Z27, Z29
+	VFNMADD231PS numbers<>+384(SB), Z28, Z30
+	VFNMADD231PS numbers<>+448(SB), Z27, Z29
+	VFNMADD231PS numbers<>+448(SB), Z28, Z30
+	VMOVUPS      numbers<>+512(SB), Z27
+	VMOVUPS      numbers<>+512(SB), Z28
+	VFMADD213PS  numbers<>+576(SB), Z29, Z27
+	VFMADD213PS  numbers<>+576(SB), Z30, Z28
+	VFMADD213PS  numbers<>+640(SB), Z29, Z27
+	VFMADD213PS  numbers<>+640(SB), Z30, Z28
+	VFMADD213PS  numbers<>+704(SB), Z29, Z27
+	VFMADD213PS  numbers<>+704(SB), Z30, Z28
+	VFMADD213PS  numbers<>+768(SB), Z29, Z27
+	VFMADD213PS  numbers<>+768(SB), Z30, Z28
+	VMULPS       Z29, Z27, Z27
+	VMULPS       Z30, Z28, Z28
+	VFMADD213PS  Z29, Z29, Z27
+	VFMADD213PS  Z30, Z30, Z28
+	VPSLLD       $0x17, Z25, Z25
+	VPSLLD       $0x17, Z26, Z26
+	VPADDD       numbers<>+832(SB), Z25, Z25
+	VPADDD       numbers<>+832(SB), Z26, Z26
+	VFMADD213PS  Z25, Z25, Z27
+	VFMADD213PS  Z26, Z26, Z28
+	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
+	VMOVAPS.Z    Z27, K2, Z27
+	VCMPPS       $0x15, numbers<>+896(SB), Z24, K2
+	VMOVAPS.Z    Z28, K2, Z28
+	VMOVUPS      numbers<>+832(SB), Z25
+	VADDPS       Z25, Z27, Z24
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z25, Z20
+	VMOVAPS      Z27, K2, Z20
+	VMOVAPS      Z27, Z26
+	VMOVAPS      Z25, K2, Z26
+	VMOVUPS      numbers<>+832(SB), Z29
+	VADDPS       Z29, Z28, Z27
+	VPMOVD2M     Z19, K2
+	VMOVAPS      Z29, Z25
+	VMOVAPS      Z28, K2, Z25
+	VMOVAPS      Z28, Z28
+	VMOVAPS      Z29, K2, Z28
+	VMOVUPS      numbers<>+832(SB), Z29
+	VDIVPS       Z24, Z29, Z29
+	VMULPS       Z29, Z20, Z20
+	VMULPS       Z29, Z26, Z26
+	VMOVUPS      numbers<>+832(SB), Z24
+	VDIVPS       Z27, Z24, Z24
+	VMULPS       Z24, Z25, Z25
+	VMULPS       Z24, Z28, Z28
+	VFMADD213PS  numbers<>+832(SB), Z18, Z26
+	VMULPS       Z26, Z20, Z20
+	VFMADD213PS  numbers<>+832(SB), Z19, Z28
+	VMULPS       Z28, Z25, Z25
+	VMOVUPS      (DX)(DI*4), Z18
+	VMULPS       Z18, Z20, Z20
 	VPANDD       numbers<>+128(SB), Z23, Z18
-	VMOVUPS      (CX)(DI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
+	VPCMPGTD     Z0, Z18, K2
+	VMULPS.Z     Z1, Z20, K2, Z20
+	VMOVUPS      Z20, (AX)(DI*4)
+	VMOVUPS      64(DX)(DI*4), Z18
+	VMULPS       Z18, Z25, Z25
+	VPSRLD       $0x10, Z23, Z18
+	VPCMPGTD     Z0, Z18, K2
+	VMULPS.Z     Z1, Z25, K2, Z25
+	VMOVUPS      Z25, 64(AX)(DI*4)
+	VMOVUPS      128(CX)(DI*4), Z18
+	VMOVUPS      192(CX)(DI*4), Z19
+	VPORD        numbers<>+192(SB), Z18, Z20
+	VPORD        numbers<>+192(SB), Z19, Z23
 	VMOVUPS      numbers<>+256(SB), Z24
 	VFMADD231PS  numbers<>+320(SB), Z20, Z24
-	VSUBPS       numbers<>+256(SB), Z24, Z25
-	VMOVAPS      Z20, Z26
-	VFNMADD231PS numbers<>+384(SB), Z25, Z26
-	VFNMADD231PS numbers<>+448(SB), Z25, Z26
-	VMOVUPS      numbers<>+512(SB), Z25
-	VFMADD213PS  numbers<>+576(SB), Z26, Z25
-	VFMADD213PS  numbers<>+640(SB), Z26, Z25
-	VFMADD213PS  numbers<>+704(SB), Z26, Z25
-	VFMADD213PS  numbers<>+768(SB), Z26, Z25
-	VMULPS       Z26, Z25, Z25
-	VFMADD213PS  Z26, Z26, Z25
+	VMOVUPS      numbers<>+256(SB), Z25
+	VFMADD231PS  numbers<>+320(SB), Z23, Z25
+	VSUBPS       numbers<>+256(SB), Z24, Z26
+	VMOVAPS      Z20, Z28
+	VSUBPS       numbers<>+256(SB), Z25, Z27
+	VMOVAPS      Z23, Z29
+	VFNMADD231PS numbers<>+384(SB), Z26, Z28
+	VFNMADD231PS numbers<>+384(SB), Z27, Z29
+	VFNMADD231PS numbers<>+448(SB), Z26, Z28
+	VFNMADD231PS numbers<>+448(SB), Z27, Z29
+	VMOVUPS      numbers<>+512(SB), Z26
+	VMOVUPS      numbers<>+512(SB), Z27
+	VFMADD213PS  numbers<>+576(SB), Z28, Z26
+	VFMADD213PS  numbers<>+576(SB), Z29, Z27
+	VFMADD213PS  numbers<>+640(SB), Z28, Z26
+	VFMADD213PS  numbers<>+640(SB), Z29, Z27
+	VFMADD213PS  numbers<>+704(SB), Z28, Z26
+	VFMADD213PS  numbers<>+704(SB), Z29, Z27
+	VFMADD213PS  numbers<>+768(SB), Z28, Z26
+	VFMADD213PS  numbers<>+768(SB), Z29, Z27
+	VMULPS       Z28, Z26, Z26
+	VMULPS       Z29, Z27, Z27
+	VFMADD213PS  Z28, Z28, Z26
+	VFMADD213PS  Z29, Z29, Z27
 	VPSLLD       $0x17, Z24, Z24
+	VPSLLD       $0x17, Z25, Z25
 	VPADDD       numbers<>+832(SB), Z24, Z24
-	VFMADD213PS  Z24, Z24, Z25
+	VPADDD       numbers<>+832(SB), Z25, Z25
+	VFMADD213PS  Z24, Z24, Z26
+	VFMADD213PS  Z25, Z25, Z27
 	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z25, K2, Z25
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z25, Z26
+	VMOVAPS.Z    Z26, K2, Z26
+	VCMPPS       $0x15, numbers<>+896(SB), Z23, K2
+	VMOVAPS.Z    Z27, K2, Z27
+	VMOVUPS      numbers<>+832(SB), Z24
+	VADDPS       Z24, Z26, Z23
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z24, Z20
+	VMOVAPS      Z26, K2, Z20
+	VMOVAPS      Z26, Z25
+	VMOVAPS      Z24, K2, Z25
+	VMOVUPS      numbers<>+832(SB), Z28
+	VADDPS       Z28, Z27, Z26
 	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z24
-	VMOVAPS      Z25, K2, Z24
-	VMOVAPS      Z25, Z25
-	VMOVAPS      Z20, K2, Z25
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z26, Z20, Z20
-	VMULPS       Z20, Z24, Z24
-	VMULPS       Z20, Z25, Z25
-	VFMADD213PS  numbers<>+832(SB), Z19, Z25
-	VMULPS       Z25, Z24, Z24
-	VMOVUPS      (DX)(DI*4), Z19
-	VMULPS       Z19, Z24, Z24
+	VMOVAPS      Z28, Z24
+	VMOVAPS      Z27, K2, Z24
+	VMOVAPS      Z27, Z27
+	VMOVAPS      Z28, K2, Z27
+	VMOVUPS      numbers<>+832(SB), Z28
+	VDIVPS       Z23, Z28, Z28
+	VMULPS       Z28, Z20, Z20
+	VMULPS       Z28, Z25, Z25
+	VMOVUPS      numbers<>+832(SB), Z23
+	VDIVPS       Z26, Z23, Z23
+	VMULPS       Z23, Z24, Z24
+	VMULPS       Z23, Z27, Z27
+	VFMADD213PS  numbers<>+832(SB), Z18, Z25
+	VMULPS       Z25, Z20, Z20
+	VFMADD213PS  numbers<>+832(SB), Z19, Z27
+	VMULPS       Z27, Z24, Z24
+	VMOVUPS      128(DX)(DI*4), Z18
+	VMULPS       Z18, Z20, Z20
+	VPANDD       numbers<>+128(SB), Z21, Z18
+	VPCMPGTD     Z0, Z18, K2
+	VMULPS.Z     Z1, Z20, K2, Z20
+	VMOVUPS      Z20, 128(AX)(DI*4)
+	VMOVUPS      192(DX)(DI*4), Z18
+	VMULPS       Z18, Z24, Z24
+	VPSRLD       $0x10, Z21, Z18
 	VPCMPGTD     Z0, Z18, K2
 	VMULPS.Z     Z1, Z24, K2, Z24
-	VMOVUPS      Z24, (AX)(DI*4)
-	VPSRLD       $0x10, Z23, Z18
-	VMOVUPS      64(CX)(DI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z23
-	VFMADD231PS  numbers<>+320(SB), Z20, Z23
-	VSUBPS       numbers<>+256(SB), Z23, Z24
-	VMOVAPS      Z20, Z25
-	VFNMADD231PS numbers<>+384(SB), Z24, Z25
-	VFNMADD231PS numbers<>+448(SB), Z24, Z25
-	VMOVUPS      numbers<>+512(SB), Z24
-	VFMADD213PS  numbers<>+576(SB), Z25, Z24
-	VFMADD213PS  numbers<>+640(SB), Z25, Z24
-	VFMADD213PS  numbers<>+704(SB), Z25, Z24
-	VFMADD213PS  numbers<>+768(SB), Z25, Z24
-	VMULPS       Z25, Z24, Z24
-	VFMADD213PS  Z25, Z25, Z24
-	VPSLLD       $0x17, Z23, Z23
-	VPADDD       numbers<>+832(SB), Z23, Z23
-	VFMADD213PS  Z23, Z23, Z24
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z24, K2, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z24, Z25
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z23
-	VMOVAPS      Z24, K2, Z23
-	VMOVAPS      Z24, Z24
-	VMOVAPS      Z20, K2, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z25, Z20, Z20
-	VMULPS       Z20, Z23, Z23
-	VMULPS       Z20, Z24, Z24
-	VFMADD213PS  numbers<>+832(SB), Z19, Z24
-	VMULPS       Z24, Z23, Z23
-	VMOVUPS      64(DX)(DI*4), Z19
-	VMULPS       Z19, Z23, Z23
-	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z23, K2, Z23
-	VMOVUPS      Z23, 64(AX)(DI*4)
-	VPANDD       numbers<>+128(SB), Z21, Z18
-	VMOVUPS      128(CX)(DI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z23
-	VFMADD231PS  numbers<>+320(SB), Z20, Z23
-	VSUBPS       numbers<>+256(SB), Z23, Z24
-	VMOVAPS      Z20, Z25
-	VFNMADD231PS numbers<>+384(SB), Z24, Z25
-	VFNMADD231PS numbers<>+448(SB), Z24, Z25
-	VMOVUPS      numbers<>+512(SB), Z24
-	VFMADD213PS  numbers<>+576(SB), Z25, Z24
-	VFMADD213PS  numbers<>+640(SB), Z25, Z24
-	VFMADD213PS  numbers<>+704(SB), Z25, Z24
-	VFMADD213PS  numbers<>+768(SB), Z25, Z24
-	VMULPS       Z25, Z24, Z24
-	VFMADD213PS  Z25, Z25, Z24
-	VPSLLD       $0x17, Z23, Z23
-	VPADDD       numbers<>+832(SB), Z23, Z23
-	VFMADD213PS  Z23, Z23, Z24
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z24, K2, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z24, Z25
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z23
-	VMOVAPS      Z24, K2, Z23
-	VMOVAPS      Z24, Z24
-	VMOVAPS      Z20, K2, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z25, Z20, Z20
-	VMULPS       Z20, Z23, Z23
-	VMULPS       Z20, Z24, Z24
-	VFMADD213PS  numbers<>+832(SB), Z19, Z24
-	VMULPS       Z24, Z23, Z23
-	VMOVUPS      128(DX)(DI*4), Z19
-	VMULPS       Z19, Z23, Z23
-	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z23, K2, Z23
-	VMOVUPS      Z23, 128(AX)(DI*4)
-	VPSRLD       $0x10, Z21, Z18
-	VMOVUPS      192(CX)(DI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z23
-	VMOVAPS      Z20, Z24
-	VFNMADD231PS numbers<>+384(SB), Z23, Z24
-	VFNMADD231PS numbers<>+448(SB), Z23, Z24
-	VMOVUPS      numbers<>+512(SB), Z23
-	VFMADD213PS  numbers<>+576(SB), Z24, Z23
-	VFMADD213PS  numbers<>+640(SB), Z24, Z23
-	VFMADD213PS  numbers<>+704(SB), Z24, Z23
-	VFMADD213PS  numbers<>+768(SB), Z24, Z23
-	VMULPS       Z24, Z23, Z23
-	VFMADD213PS  Z24, Z24, Z23
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z23
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z23, K2, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z23, Z24
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z21
-	VMOVAPS      Z23, K2, Z21
-	VMOVAPS      Z23, Z23
-	VMOVAPS      Z20, K2, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z24, Z20, Z20
-	VMULPS       Z20, Z21, Z21
-	VMULPS       Z20, Z23, Z23
-	VFMADD213PS  numbers<>+832(SB), Z19, Z23
-	VMULPS       Z23, Z21, Z21
-	VMOVUPS      192(DX)(DI*4), Z19
-	VMULPS       Z19, Z21, Z21
-	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z21, K2, Z21
-	VMOVUPS      Z21, 192(AX)(DI*4)
-	VPANDD       numbers<>+128(SB), Z22, Z18
-	VMOVUPS      256(CX)(DI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z23
-	VMOVAPS      Z20, Z24
-	VFNMADD231PS numbers<>+384(SB), Z23, Z24
-	VFNMADD231PS numbers<>+448(SB), Z23, Z24
-	VMOVUPS      numbers<>+512(SB), Z23
-	VFMADD213PS  numbers<>+576(SB), Z24, Z23
-	VFMADD213PS  numbers<>+640(SB), Z24, Z23
-	VFMADD213PS  numbers<>+704(SB), Z24, Z23
-	VFMADD213PS  numbers<>+768(SB), Z24, Z23
-	VMULPS       Z24, Z23, Z23
-	VFMADD213PS  Z24, Z24, Z23
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z23
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z23, K2, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z23, Z24
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z21
-	VMOVAPS      Z23, K2, Z21
-	VMOVAPS      Z23, Z23
-	VMOVAPS      Z20, K2, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z24, Z20, Z20
-	VMULPS       Z20, Z21, Z21
-	VMULPS       Z20, Z23, Z23
-	VFMADD213PS  numbers<>+832(SB), Z19, Z23
-	VMULPS       Z23, Z21, Z21
-	VMOVUPS      256(DX)(DI*4), Z19
-	VMULPS       Z19, Z21, Z21
-	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z21, K2, Z21
-	VMOVUPS      Z21, 256(AX)(DI*4)
-	VPSRLD       $0x10, Z22, Z18
+	VMOVUPS      Z24, 192(AX)(DI*4)
+	VMOVUPS      256(CX)(DI*4), Z18
 	VMOVUPS      320(CX)(DI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z22
-	VMOVAPS      Z20, Z23
-	VFNMADD231PS numbers<>+384(SB), Z22, Z23
-	VFNMADD231PS numbers<>+448(SB), Z22, Z23
-	VMOVUPS      numbers<>+512(SB), Z22
-	VFMADD213PS  numbers<>+576(SB), Z23, Z22
-	VFMADD213PS  numbers<>+640(SB), Z23, Z22
-	VFMADD213PS  numbers<>+704(SB), Z23, Z22
-	VFMADD213PS  numbers<>+768(SB), Z23, Z22
-	VMULPS       Z23, Z22, Z22
-	VFMADD213PS  Z23, Z23, Z22
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z22
+	VPORD        numbers<>+192(SB), Z18, Z20
+	VPORD        numbers<>+192(SB), Z19, Z21
+	VMOVUPS      numbers<>+256(SB), Z23
+	VFMADD231PS  numbers<>+320(SB), Z20, Z23
+	VMOVUPS      numbers<>+256(SB), Z24
+	VFMADD231PS  numbers<>+320(SB), Z21, Z24
+	VSUBPS       numbers<>+256(SB), Z23, Z25
+	VMOVAPS      Z20, Z27
+	VSUBPS       numbers<>+256(SB), Z24, Z26
+	VMOVAPS      Z21, Z28
+	VFNMADD231PS numbers<>+384(SB), Z25, Z27
+	VFNMADD231PS numbers<>+384(SB), Z26, Z28
+	VFNMADD231PS numbers<>+448(SB), Z25, Z27
+	VFNMADD231PS numbers<>+448(SB), Z26, Z28
+	VMOVUPS      numbers<>+512(SB), Z25
+	VMOVUPS      numbers<>+512(SB), Z26
+	VFMADD213PS  numbers<>+576(SB), Z27, Z25
+	VFMADD213PS  numbers<>+576(SB), Z28, Z26
+	VFMADD213PS  numbers<>+640(SB), Z27, Z25
+	VFMADD213PS  numbers<>+640(SB), Z28, Z26
+	VFMADD213PS  numbers<>+704(SB), Z27, Z25
+	VFMADD213PS  numbers<>+704(SB), Z28, Z26
+	VFMADD213PS  numbers<>+768(SB), Z27, Z25
+	VFMADD213PS  numbers<>+768(SB), Z28, Z26
+	VMULPS       Z27, Z25, Z25
+	VMULPS       Z28, Z26, Z26
+	VFMADD213PS  Z27, Z27, Z25
+	VFMADD213PS  Z28, Z28, Z26
+	VPSLLD       $0x17, Z23, Z23
+	VPSLLD       $0x17, Z24, Z24
+	VPADDD       numbers<>+832(SB), Z23, Z23
+	VPADDD       numbers<>+832(SB), Z24, Z24
+	VFMADD213PS  Z23, Z23, Z25
+	VFMADD213PS  Z24, Z24, Z26
 	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z22, K2, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z22, Z23
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z21
-	VMOVAPS      Z22, K2, Z21
-	VMOVAPS      Z22, Z22
-	VMOVAPS      Z20, K2, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z23, Z20, Z20
-	VMULPS       Z20, Z21, Z21
-	VMULPS       Z20, Z22, Z22
-	VFMADD213PS  numbers<>+832(SB), Z19, Z22
-	VMULPS       Z22, Z21, Z21
-	VMOVUPS      320(DX)(DI*4), Z19
-	VMULPS       Z19, Z21, Z21
-	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z21, K2, Z21
-	VMOVUPS      Z21, 320(AX)(DI*4)
-	VPANDD       numbers<>+128(SB), Z17, Z18
-	VMOVUPS      384(CX)(DI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z22
-	VMOVAPS      Z20, Z23
-	VFNMADD231PS numbers<>+384(SB), Z22, Z23
-	VFNMADD231PS numbers<>+448(SB), Z22, Z23
-	VMOVUPS      numbers<>+512(SB), Z22
-	VFMADD213PS  numbers<>+576(SB), Z23, Z22
-	VFMADD213PS  numbers<>+640(SB), Z23, Z22
-	VFMADD213PS  numbers<>+704(SB), Z23, Z22
-	VFMADD213PS  numbers<>+768(SB), Z23, Z22
-	VMULPS       Z23, Z22, Z22
-	VFMADD213PS  Z23, Z23, Z22
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z22
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z22, K2, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z22, Z23
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z21
-	VMOVAPS      Z22, K2, Z21
-	VMOVAPS      Z22, Z22
-	VMOVAPS      Z20, K2, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z23, Z20, Z20
-	VMULPS       Z20, Z21, Z21
-	VMULPS       Z20, Z22, Z22
-	VFMADD213PS  numbers<>+832(SB), Z19, Z22
-	VMULPS       Z22, Z21, Z21
-	VMOVUPS      384(DX)(DI*4), Z19
-	VMULPS       Z19, Z21, Z21
-	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z21, K2, Z21
-	VMOVUPS      Z21, 384(AX)(DI*4)
-	VPSRLD       $0x10, Z17, Z17
-	VMOVUPS      448(CX)(DI*4), Z18
-	VPORD        numbers<>+192(SB), Z18, Z19
-	VMOVUPS      numbers<>+256(SB), Z20
-	VFMADD231PS  numbers<>+320(SB), Z19, Z20
-	VSUBPS       numbers<>+256(SB), Z20, Z21
-	VMOVAPS      Z19, Z22
-	VFNMADD231PS numbers<>+384(SB), Z21, Z22
-	VFNMADD231PS numbers<>+448(SB), Z21, Z22
-	VMOVUPS      numbers<>+512(SB), Z21
-	VFMADD213PS  numbers<>+576(SB), Z22, Z21
-	VFMADD213PS  numbers<>+640(SB), Z22, Z21
-	VFMADD213PS  numbers<>+704(SB), Z22, Z21
-	VFMADD213PS  numbers<>+768(SB), Z22, Z21
-	VMULPS       Z22, Z21, Z21
-	VFMADD213PS  Z22, Z22, Z21
-	VPSLLD       $0x17, Z20, Z20
-	VPADDD       numbers<>+832(SB), Z20, Z20
-	VFMADD213PS  Z20, Z20, Z21
-	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
-	VMOVAPS.Z    Z21, K2, Z21
-	VMOVUPS      numbers<>+832(SB), Z19
-	VADDPS       Z19, Z21, Z22
+	VMOVAPS.Z    Z25, K2, Z25
+	VCMPPS       $0x15, numbers<>+896(SB), Z21, K2
+	VMOVAPS.Z    Z26, K2, Z26
+	VMOVUPS      numbers<>+832(SB), Z23
+	VADDPS       Z23, Z25, Z21
 	VPMOVD2M     Z18, K2
-	VMOVAPS      Z19, Z20
-	VMOVAPS      Z21, K2, Z20
-	VMOVAPS      Z21, Z21
-	VMOVAPS      Z19, K2, Z21
-	VMOVUPS      numbers<>+832(SB), Z19
-	VDIVPS       Z22, Z19, Z19
-	VMULPS       Z19, Z20, Z20
-	VMULPS       Z19, Z21, Z21
-	VFMADD213PS  numbers<>+832(SB), Z18, Z21
-	VMULPS       Z21, Z20, Z20
-	VMOVUPS      448(DX)(DI*4), Z18
+	VMOVAPS      Z23, Z20
+	VMOVAPS      Z25, K2, Z20
+	VMOVAPS      Z25, Z24
+	VMOVAPS      Z23, K2, Z24
+	VMOVUPS      numbers<>+832(SB), Z27
+	VADDPS       Z27, Z26, Z25
+	VPMOVD2M     Z19, K2
+	VMOVAPS      Z27, Z23
+	VMOVAPS      Z26, K2, Z23
+	VMOVAPS      Z26, Z26
+	VMOVAPS      Z27, K2, Z26
+	VMOVUPS      numbers<>+832(SB), Z27
+	VDIVPS       Z21, Z27, Z27
+	VMULPS       Z27, Z20, Z20
+	VMULPS       Z27, Z24, Z24
+	VMOVUPS      numbers<>+832(SB), Z21
+	VDIVPS       Z25, Z21, Z21
+	VMULPS       Z21, Z23, Z23
+	VMULPS       Z21, Z26, Z26
+	VFMADD213PS  numbers<>+832(SB), Z18, Z24
+	VMULPS       Z24, Z20, Z20
+	VFMADD213PS  numbers<>+832(SB), Z19, Z26
+	VMULPS       Z26, Z23, Z23
+	VMOVUPS      256(DX)(DI*4), Z18
 	VMULPS       Z18, Z20, Z20
-	VPCMPGTD     Z0, Z17, K2
+	VPANDD       numbers<>+128(SB), Z22, Z18
+	VPCMPGTD     Z0, Z18, K2
 	VMULPS.Z     Z1, Z20, K2, Z20
-	VMOVUPS      Z20, 448(AX)(DI*4)
+	VMOVUPS      Z20, 256(AX)(DI*4)
+	VMOVUPS      320(DX)(DI*4), Z18
+	VMULPS       Z18, Z23, Z23
+	VPSRLD       $0x10, Z22, Z18
+	VPCMPGTD     Z0, Z18, K2
+	VMULPS.Z     Z1, Z23, K2, Z23
+	VMOVUPS      Z23, 320(AX)(DI*4)
+	VMOVUPS      384(CX)(DI*4), Z18
+	VMOVUPS      448(CX)(DI*4), Z19
+	VPORD        numbers<>+192(SB), Z18, Z20
+	VPORD        numbers<>+192(SB), Z19, Z21
+	VMOVUPS      numbers<>+256(SB), Z22
+	VFMADD231PS  numbers<>+320(SB), Z20, Z22
+	VMOVUPS      numbers<>+256(SB), Z23
+	VFMADD231PS  numbers<>+320(SB), Z21, Z23
+	VSUBPS       numbers<>+256(SB), Z22, Z24
+	VMOVAPS      Z20, Z26
+	VSUBPS       numbers<>+256(SB), Z23, Z25
+	VMOVAPS      Z21, Z27
+	VFNMADD231PS numbers<>+384(SB), Z24, Z26
+	VFNMADD231PS numbers<>+384(SB), Z25, Z27
+	VFNMADD231PS numbers<>+448(SB), Z24, Z26
+	VFNMADD231PS numbers<>+448(SB), Z25, Z27
+	VMOVUPS      numbers<>+512(SB), Z24
+	VMOVUPS      numbers<>+512(SB), Z25
+	VFMADD213PS  numbers<>+576(SB), Z26, Z24
+	VFMADD213PS  numbers<>+576(SB), Z27, Z25
+	VFMADD213PS  numbers<>+640(SB), Z26, Z24
+	VFMADD213PS  numbers<>+640(SB), Z27, Z25
+	VFMADD213PS  numbers<>+704(SB), Z26, Z24
+	VFMADD213PS  numbers<>+704(SB), Z27, Z25
+	VFMADD213PS  numbers<>+768(SB), Z26, Z24
+	VFMADD213PS  numbers<>+768(SB), Z27, Z25
+	VMULPS       Z26, Z24, Z24
+	VMULPS       Z27, Z25, Z25
+	VFMADD213PS  Z26, Z26, Z24
+	VFMADD213PS  Z27, Z27, Z25
+	VPSLLD       $0x17, Z22, Z22
+	VPSLLD       $0x17, Z23, Z23
+	VPADDD       numbers<>+832(SB), Z22, Z22
+	VPADDD       numbers<>+832(SB), Z23, Z23
+	VFMADD213PS  Z22, Z22, Z24
+	VFMADD213PS  Z23, Z23, Z25
+	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
+	VMOVAPS.Z    Z24, K2, Z24
+	VCMPPS       $0x15, numbers<>+896(SB), Z21, K2
+	VMOVAPS.Z    Z25, K2, Z25
+	VMOVUPS      numbers<>+832(SB), Z22
+	VADDPS       Z22, Z24, Z21
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z22, Z20
+	VMOVAPS      Z24, K2, Z20
+	VMOVAPS      Z24, Z23
+	VMOVAPS      Z22, K2, Z23
+	VMOVUPS      numbers<>+832(SB), Z26
+	VADDPS       Z26, Z25, Z24
+	VPMOVD2M     Z19, K2
+	VMOVAPS      Z26, Z22
+	VMOVAPS      Z25, K2, Z22
+	VMOVAPS      Z25, Z25
+	VMOVAPS      Z26, K2, Z25
+	VMOVUPS      numbers<>+832(SB), Z26
+	VDIVPS       Z21, Z26, Z26
+	VMULPS       Z26, Z20, Z20
+	VMULPS       Z26, Z23, Z23
+	VMOVUPS      numbers<>+832(SB), Z21
+	VDIVPS       Z24, Z21, Z21
+	VMULPS       Z21, Z22, Z22
+	VMULPS       Z21, Z25, Z25
+	VFMADD213PS  numbers<>+832(SB), Z18, Z23
+	VMULPS       Z23, Z20, Z20
+	VFMADD213PS  numbers<>+832(SB), Z19, Z25
+	VMULPS       Z25, Z22, Z22
+	VMOVUPS      384(DX)(DI*4), Z18
+	VMULPS       Z18, Z20, Z20
+	VPANDD       numbers<>+128(SB), Z17, Z18
+	VPCMPGTD     Z0, Z18, K2
+	VMULPS.Z     Z1, Z20, K2, Z20
+	VMOVUPS      Z20, 384(AX)(DI*4)
+	VMOVUPS      448(DX)(DI*4), Z18
+	VMULPS       Z18, Z22, Z22
+	VPSRLD       $0x10, Z17, Z17
+	VPCMPGTD     Z0, Z17, K2
+	VMULPS.Z     Z1, Z22, K2, Z22
+	VMOVUPS      Z22, 448(AX)(DI*4)
 	ADDL         $0x00000010, SI
 	JMP          block
 
@@ -5719,45 +5719,45 @@ part:
 	SUBQ         DI, R8
 	CMPQ         R8, $0x00000010
 	JL           short1
-	VPANDD       numbers<>+128(SB), Z23, Z18
-	VMOVUPS      (CX)(DI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z24
-	VFMADD231PS  numbers<>+320(SB), Z20, Z24
-	VSUBPS       numbers<>+256(SB), Z24, Z25
-	VMOVAPS      Z20, Z26
-	VFNMADD231PS numbers<>+384(SB), Z25, Z26
-	VFNMADD231PS numbers<>+448(SB), Z25, Z26
-	VMOVUPS      numbers<>+512(SB), Z25
-	VFMADD213PS  numbers<>+576(SB), Z26, Z25
-	VFMADD213PS  numbers<>+640(SB), Z26, Z25
-	VFMADD213PS  numbers<>+704(SB), Z26, Z25
-	VFMADD213PS  numbers<>+768(SB), Z26, Z25
-	VMULPS       Z26, Z25, Z25
-	VFMADD213PS  Z26, Z26, Z25
-	VPSLLD       $0x17, Z24, Z24
-	VPADDD       numbers<>+832(SB), Z24, Z24
-	VFMADD213PS  Z24, Z24, Z25
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z25, K2, Z25
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z25, Z26
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z24
-	VMOVAPS      Z25, K2, Z24
-	VMOVAPS      Z25, Z25
-	VMOVAPS      Z20, K2, Z25
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z26, Z20, Z20
-	VMULPS       Z20, Z24, Z24
-	VMULPS       Z20, Z25, Z25
-	VFMADD213PS  numbers<>+832(SB), Z19, Z25
+	VMOVUPS      (CX)(DI*4), Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z24
+	VMOVAPS      Z19, Z25
+	VFNMADD231PS numbers<>+384(SB), Z24, Z25
+	VFNMADD231PS numbers<>+448(SB), Z24, Z25
+	VMOVUPS      numbers<>+512(SB), Z24
+	VFMADD213PS  numbers<>+576(SB), Z25, Z24
+	VFMADD213PS  numbers<>+640(SB), Z25, Z24
+	VFMADD213PS  numbers<>+704(SB), Z25, Z24
+	VFMADD213PS  numbers<>+768(SB), Z25, Z24
 	VMULPS       Z25, Z24, Z24
-	VMOVUPS      (DX)(DI*4), Z19
-	VMULPS       Z19, Z24, Z24
+	VFMADD213PS  Z25, Z25, Z24
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z24
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
+	VMOVAPS.Z    Z24, K2, Z24
+	VMOVUPS      numbers<>+832(SB), Z25
+	VADDPS       Z25, Z24, Z20
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z25, Z19
+	VMOVAPS      Z24, K2, Z19
+	VMOVAPS      Z24, Z24
+	VMOVAPS      Z25, K2, Z24
+	VMOVUPS      numbers<>+832(SB), Z25
+	VDIVPS       Z20, Z25, Z25
+	VMULPS       Z25, Z19, Z19
+	VMULPS       Z25, Z24, Z24
+	VFMADD213PS  numbers<>+832(SB), Z18, Z24
+	VMULPS       Z24, Z19, Z19
+	VMOVUPS      (DX)(DI*4), Z18
+	VMULPS       Z18, Z19, Z19
+	VPANDD       numbers<>+128(SB), Z23, Z18
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z24, K2, Z24
-	VMOVUPS      Z24, (AX)(DI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, (AX)(DI*4)
 	JMP          next2
 
 short1:
@@ -5766,57 +5766,12 @@ short1:
 	MOVL         $0x0000ffff, R9
 	BZHIL        R8, R9, R9
 	KMOVW        R9, K2
-	VPANDD       numbers<>+128(SB), Z23, Z18
-	VMOVUPS.Z    (CX)(DI*4), K2, Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z24
-	VFMADD231PS  numbers<>+320(SB), Z20, Z24
-	VSUBPS       numbers<>+256(SB), Z24, Z25
-	VMOVAPS      Z20, Z26
-	VFNMADD231PS numbers<>+384(SB), Z25, Z26
-	VFNMADD231PS numbers<>+448(SB), Z25, Z26
-	VMOVUPS      numbers<>+512(SB), Z25
-	VFMADD213PS  numbers<>+576(SB), Z26, Z25
-	VFMADD213PS  numbers<>+640(SB), Z26, Z25
-	VFMADD213PS  numbers<>+704(SB), Z26, Z25
-	VFMADD213PS  numbers<>+768(SB), Z26, Z25
-	VMULPS       Z26, Z25, Z25
-	VFMADD213PS  Z26, Z26, Z25
-	VPSLLD       $0x17, Z24, Z24
-	VPADDD       numbers<>+832(SB), Z24, Z24
-	VFMADD213PS  Z24, Z24, Z25
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K3
-	VMOVAPS.Z    Z25, K3, Z25
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z25, Z26
-	VPMOVD2M     Z19, K3
-	VMOVAPS      Z20, Z24
-	VMOVAPS      Z25, K3, Z24
-	VMOVAPS      Z25, Z25
-	VMOVAPS      Z20, K3, Z25
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z26, Z20, Z20
-	VMULPS       Z20, Z24, Z24
-	VMULPS       Z20, Z25, Z25
-	VFMADD213PS  numbers<>+832(SB), Z19, Z25
-	VMULPS       Z25, Z24, Z24
-	VMOVUPS.Z    (DX)(DI*4), K2, Z19
-	VMULPS       Z19, Z24, Z24
-	VPCMPGTD     Z0, Z18, K3
-	VMULPS.Z     Z1, Z24, K3, Z24
-	VMOVUPS      Z24, K2, (AX)(DI*4)
-
-next2:
-	SUBQ         $0x10, R8
-	CMPQ         R8, $0x00000010
-	JL           short3
-	VPSRLD       $0x10, Z23, Z18
-	VMOVUPS      64(CX)(DI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z23
-	VFMADD231PS  numbers<>+320(SB), Z20, Z23
-	VSUBPS       numbers<>+256(SB), Z23, Z24
-	VMOVAPS      Z20, Z25
+	VMOVUPS.Z    (CX)(DI*4), K2, Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z24
+	VMOVAPS      Z19, Z25
 	VFNMADD231PS numbers<>+384(SB), Z24, Z25
 	VFNMADD231PS numbers<>+448(SB), Z24, Z25
 	VMOVUPS      numbers<>+512(SB), Z24
@@ -5826,29 +5781,74 @@ next2:
 	VFMADD213PS  numbers<>+768(SB), Z25, Z24
 	VMULPS       Z25, Z24, Z24
 	VFMADD213PS  Z25, Z25, Z24
-	VPSLLD       $0x17, Z23, Z23
-	VPADDD       numbers<>+832(SB), Z23, Z23
-	VFMADD213PS  Z23, Z23, Z24
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z24, K2, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z24, Z25
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z23
-	VMOVAPS      Z24, K2, Z23
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z24
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
+	VMOVAPS.Z    Z24, K3, Z24
+	VMOVUPS      numbers<>+832(SB), Z25
+	VADDPS       Z25, Z24, Z20
+	VPMOVD2M     Z18, K3
+	VMOVAPS      Z25, Z19
+	VMOVAPS      Z24, K3, Z19
 	VMOVAPS      Z24, Z24
-	VMOVAPS      Z20, K2, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z25, Z20, Z20
-	VMULPS       Z20, Z23, Z23
-	VMULPS       Z20, Z24, Z24
-	VFMADD213PS  numbers<>+832(SB), Z19, Z24
-	VMULPS       Z24, Z23, Z23
-	VMOVUPS      64(DX)(DI*4), Z19
-	VMULPS       Z19, Z23, Z23
+	VMOVAPS      Z25, K3, Z24
+	VMOVUPS      numbers<>+832(SB), Z25
+	VDIVPS       Z20, Z25, Z25
+	VMULPS       Z25, Z19, Z19
+	VMULPS       Z25, Z24, Z24
+	VFMADD213PS  numbers<>+832(SB), Z18, Z24
+	VMULPS       Z24, Z19, Z19
+	VMOVUPS.Z    (DX)(DI*4), K2, Z18
+	VMULPS       Z18, Z19, Z19
+	VPANDD       numbers<>+128(SB), Z23, Z18
+	VPCMPGTD     Z0, Z18, K3
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, (AX)(DI*4)
+
+next2:
+	SUBQ         $0x10, R8
+	CMPQ         R8, $0x00000010
+	JL           short3
+	VMOVUPS      64(CX)(DI*4), Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z24
+	VMOVAPS      Z19, Z25
+	VFNMADD231PS numbers<>+384(SB), Z24, Z25
+	VFNMADD231PS numbers<>+448(SB), Z24, Z25
+	VMOVUPS      numbers<>+512(SB), Z24
+	VFMADD213PS  numbers<>+576(SB), Z25, Z24
+	VFMADD213PS  numbers<>+640(SB), Z25, Z24
+	VFMADD213PS  numbers<>+704(SB), Z25, Z24
+	VFMADD213PS  numbers<>+768(SB), Z25, Z24
+	VMULPS       Z25, Z24, Z24
+	VFMADD213PS  Z25, Z25, Z24
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z24
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
+	VMOVAPS.Z    Z24, K2, Z24
+	VMOVUPS      numbers<>+832(SB), Z25
+	VADDPS       Z25, Z24, Z20
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z25, Z19
+	VMOVAPS      Z24, K2, Z19
+	VMOVAPS      Z24, Z24
+	VMOVAPS      Z25, K2, Z24
+	VMOVUPS      numbers<>+832(SB), Z25
+	VDIVPS       Z20, Z25, Z25
+	VMULPS       Z25, Z19, Z19
+	VMULPS       Z25, Z24, Z24
+	VFMADD213PS  numbers<>+832(SB), Z18, Z24
+	VMULPS       Z24, Z19, Z19
+	VMOVUPS      64(DX)(DI*4), Z18
+	VMULPS       Z18, Z19, Z19
+	VPSRLD       $0x10, Z23, Z18
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z23, K2, Z23
-	VMOVUPS      Z23, 64(AX)(DI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, 64(AX)(DI*4)
 	JMP          next4
 
 short3:
@@ -5857,13 +5857,12 @@ short3:
 	MOVL         $0x0000ffff, R9
 	BZHIL        R8, R9, R9
 	KMOVW        R9, K2
-	VPSRLD       $0x10, Z23, Z18
-	VMOVUPS.Z    64(CX)(DI*4), K2, Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z23
-	VFMADD231PS  numbers<>+320(SB), Z20, Z23
-	VSUBPS       numbers<>+256(SB), Z23, Z24
-	VMOVAPS      Z20, Z25
+	VMOVUPS.Z    64(CX)(DI*4), K2, Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z24
+	VMOVAPS      Z19, Z25
 	VFNMADD231PS numbers<>+384(SB), Z24, Z25
 	VFNMADD231PS numbers<>+448(SB), Z24, Z25
 	VMOVUPS      numbers<>+512(SB), Z24
@@ -5873,73 +5872,74 @@ short3:
 	VFMADD213PS  numbers<>+768(SB), Z25, Z24
 	VMULPS       Z25, Z24, Z24
 	VFMADD213PS  Z25, Z25, Z24
-	VPSLLD       $0x17, Z23, Z23
-	VPADDD       numbers<>+832(SB), Z23, Z23
-	VFMADD213PS  Z23, Z23, Z24
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K3
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z24
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
 	VMOVAPS.Z    Z24, K3, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z24, Z25
-	VPMOVD2M     Z19, K3
-	VMOVAPS      Z20, Z23
-	VMOVAPS      Z24, K3, Z23
+	VMOVUPS      numbers<>+832(SB), Z25
+	VADDPS       Z25, Z24, Z20
+	VPMOVD2M     Z18, K3
+	VMOVAPS      Z25, Z19
+	VMOVAPS      Z24, K3, Z19
 	VMOVAPS      Z24, Z24
-	VMOVAPS      Z20, K3, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z25, Z20, Z20
-	VMULPS       Z20, Z23, Z23
-	VMULPS       Z20, Z24, Z24
-	VFMADD213PS  numbers<>+832(SB), Z19, Z24
-	VMULPS       Z24, Z23, Z23
-	VMOVUPS.Z    64(DX)(DI*4), K2, Z19
-	VMULPS       Z19, Z23, Z23
+	VMOVAPS      Z25, K3, Z24
+	VMOVUPS      numbers<>+832(SB), Z25
+	VDIVPS       Z20, Z25, Z25
+	VMULPS       Z25, Z19, Z19
+	VMULPS       Z25, Z24, Z24
+	VFMADD213PS  numbers<>+832(SB), Z18, Z24
+	VMULPS       Z24, Z19, Z19
+	VMOVUPS.Z    64(DX)(DI*4), K2, Z18
+	VMULPS       Z18, Z19, Z19
+	VPSRLD       $0x10, Z23, Z18
 	VPCMPGTD     Z0, Z18, K3
-	VMULPS.Z     Z1, Z23, K3, Z23
-	VMOVUPS      Z23, K2, 64(AX)(DI*4)
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, 64(AX)(DI*4)
 
 next4:
 	SUBQ         $0x10, R8
 	CMPQ         R8, $0x00000010
 	JL           short5
-	VPANDD       numbers<>+128(SB), Z21, Z18
-	VMOVUPS      128(CX)(DI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z23
-	VFMADD231PS  numbers<>+320(SB), Z20, Z23
-	VSUBPS       numbers<>+256(SB), Z23, Z24
-	VMOVAPS      Z20, Z25
-	VFNMADD231PS numbers<>+384(SB), Z24, Z25
-	VFNMADD231PS numbers<>+448(SB), Z24, Z25
-	VMOVUPS      numbers<>+512(SB), Z24
-	VFMADD213PS  numbers<>+576(SB), Z25, Z24
-	VFMADD213PS  numbers<>+640(SB), Z25, Z24
-	VFMADD213PS  numbers<>+704(SB), Z25, Z24
-	VFMADD213PS  numbers<>+768(SB), Z25, Z24
-	VMULPS       Z25, Z24, Z24
-	VFMADD213PS  Z25, Z25, Z24
-	VPSLLD       $0x17, Z23, Z23
-	VPADDD       numbers<>+832(SB), Z23, Z23
-	VFMADD213PS  Z23, Z23, Z24
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z24, K2, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z24, Z25
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z23
-	VMOVAPS      Z24, K2, Z23
-	VMOVAPS      Z24, Z24
-	VMOVAPS      Z20, K2, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z25, Z20, Z20
-	VMULPS       Z20, Z23, Z23
-	VMULPS       Z20, Z24, Z24
-	VFMADD213PS  numbers<>+832(SB), Z19, Z24
+	VMOVUPS      128(CX)(DI*4), Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z23
+	VMOVAPS      Z19, Z24
+	VFNMADD231PS numbers<>+384(SB), Z23, Z24
+	VFNMADD231PS numbers<>+448(SB), Z23, Z24
+	VMOVUPS      numbers<>+512(SB), Z23
+	VFMADD213PS  numbers<>+576(SB), Z24, Z23
+	VFMADD213PS  numbers<>+640(SB), Z24, Z23
+	VFMADD213PS  numbers<>+704(SB), Z24, Z23
+	VFMADD213PS  numbers<>+768(SB), Z24, Z23
 	VMULPS       Z24, Z23, Z23
-	VMOVUPS      128(DX)(DI*4), Z19
-	VMULPS       Z19, Z23, Z23
+	VFMADD213PS  Z24, Z24, Z23
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z23
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
+	VMOVAPS.Z    Z23, K2, Z23
+	VMOVUPS      numbers<>+832(SB), Z24
+	VADDPS       Z24, Z23, Z20
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z24, Z19
+	VMOVAPS      Z23, K2, Z19
+	VMOVAPS      Z23, Z23
+	VMOVAPS      Z24, K2, Z23
+	VMOVUPS      numbers<>+832(SB), Z24
+	VDIVPS       Z20, Z24, Z24
+	VMULPS       Z24, Z19, Z19
+	VMULPS       Z24, Z23, Z23
+	VFMADD213PS  numbers<>+832(SB), Z18, Z23
+	VMULPS       Z23, Z19, Z19
+	VMOVUPS      128(DX)(DI*4), Z18
+	VMULPS       Z18, Z19, Z19
+	VPANDD       numbers<>+128(SB), Z21, Z18
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z23, K2, Z23
-	VMOVUPS      Z23, 128(AX)(DI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, 128(AX)(DI*4)
 	JMP          next6
 
 short5:
@@ -5948,57 +5948,12 @@ short5:
 	MOVL         $0x0000ffff, R9
 	BZHIL        R8, R9, R9
 	KMOVW        R9, K2
-	VPANDD       numbers<>+128(SB), Z21, Z18
-	VMOVUPS.Z    128(CX)(DI*4), K2, Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z23
-	VFMADD231PS  numbers<>+320(SB), Z20, Z23
-	VSUBPS       numbers<>+256(SB), Z23, Z24
-	VMOVAPS      Z20, Z25
-	VFNMADD231PS numbers<>+384(SB), Z24, Z25
-	VFNMADD231PS numbers<>+448(SB), Z24, Z25
-	VMOVUPS      numbers<>+512(SB), Z24
-	VFMADD213PS  numbers<>+576(SB), Z25, Z24
-	VFMADD213PS  numbers<>+640(SB), Z25, Z24
-	VFMADD213PS  numbers<>+704(SB), Z25, Z24
-	VFMADD213PS  numbers<>+768(SB), Z25, Z24
-	VMULPS       Z25, Z24, Z24
-	VFMADD213PS  Z25, Z25, Z24
-	VPSLLD       $0x17, Z23, Z23
-	VPADDD       numbers<>+832(SB), Z23, Z23
-	VFMADD213PS  Z23, Z23, Z24
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K3
-	VMOVAPS.Z    Z24, K3, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z24, Z25
-	VPMOVD2M     Z19, K3
-	VMOVAPS      Z20, Z23
-	VMOVAPS      Z24, K3, Z23
-	VMOVAPS      Z24, Z24
-	VMOVAPS      Z20, K3, Z24
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z25, Z20, Z20
-	VMULPS       Z20, Z23, Z23
-	VMULPS       Z20, Z24, Z24
-	VFMADD213PS  numbers<>+832(SB), Z19, Z24
-	VMULPS       Z24, Z23, Z23
-	VMOVUPS.Z    128(DX)(DI*4), K2, Z19
-	VMULPS       Z19, Z23, Z23
-	VPCMPGTD     Z0, Z18, K3
-	VMULPS.Z     Z1, Z23, K3, Z23
-	VMOVUPS      Z23, K2, 128(AX)(DI*4)
-
-next6:
-	SUBQ         $0x10, R8
-	CMPQ         R8, $0x00000010
-	JL           short7
-	VPSRLD       $0x10, Z21, Z18
-	VMOVUPS      192(CX)(DI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z23
-	VMOVAPS      Z20, Z24
+	VMOVUPS.Z    128(CX)(DI*4), K2, Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z23
+	VMOVAPS      Z19, Z24
 	VFNMADD231PS numbers<>+384(SB), Z23, Z24
 	VFNMADD231PS numbers<>+448(SB), Z23, Z24
 	VMOVUPS      numbers<>+512(SB), Z23
@@ -6008,29 +5963,74 @@ next6:
 	VFMADD213PS  numbers<>+768(SB), Z24, Z23
 	VMULPS       Z24, Z23, Z23
 	VFMADD213PS  Z24, Z24, Z23
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z23
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z23, K2, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z23, Z24
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z21
-	VMOVAPS      Z23, K2, Z21
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z23
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
+	VMOVAPS.Z    Z23, K3, Z23
+	VMOVUPS      numbers<>+832(SB), Z24
+	VADDPS       Z24, Z23, Z20
+	VPMOVD2M     Z18, K3
+	VMOVAPS      Z24, Z19
+	VMOVAPS      Z23, K3, Z19
 	VMOVAPS      Z23, Z23
-	VMOVAPS      Z20, K2, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z24, Z20, Z20
-	VMULPS       Z20, Z21, Z21
-	VMULPS       Z20, Z23, Z23
-	VFMADD213PS  numbers<>+832(SB), Z19, Z23
-	VMULPS       Z23, Z21, Z21
-	VMOVUPS      192(DX)(DI*4), Z19
-	VMULPS       Z19, Z21, Z21
+	VMOVAPS      Z24, K3, Z23
+	VMOVUPS      numbers<>+832(SB), Z24
+	VDIVPS       Z20, Z24, Z24
+	VMULPS       Z24, Z19, Z19
+	VMULPS       Z24, Z23, Z23
+	VFMADD213PS  numbers<>+832(SB), Z18, Z23
+	VMULPS       Z23, Z19, Z19
+	VMOVUPS.Z    128(DX)(DI*4), K2, Z18
+	VMULPS       Z18, Z19, Z19
+	VPANDD       numbers<>+128(SB), Z21, Z18
+	VPCMPGTD     Z0, Z18, K3
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, 128(AX)(DI*4)
+
+next6:
+	SUBQ         $0x10, R8
+	CMPQ         R8, $0x00000010
+	JL           short7
+	VMOVUPS      192(CX)(DI*4), Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z23
+	VMOVAPS      Z19, Z24
+	VFNMADD231PS numbers<>+384(SB), Z23, Z24
+	VFNMADD231PS numbers<>+448(SB), Z23, Z24
+	VMOVUPS      numbers<>+512(SB), Z23
+	VFMADD213PS  numbers<>+576(SB), Z24, Z23
+	VFMADD213PS  numbers<>+640(SB), Z24, Z23
+	VFMADD213PS  numbers<>+704(SB), Z24, Z23
+	VFMADD213PS  numbers<>+768(SB), Z24, Z23
+	VMULPS       Z24, Z23, Z23
+	VFMADD213PS  Z24, Z24, Z23
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z23
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
+	VMOVAPS.Z    Z23, K2, Z23
+	VMOVUPS      numbers<>+832(SB), Z24
+	VADDPS       Z24, Z23, Z20
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z24, Z19
+	VMOVAPS      Z23, K2, Z19
+	VMOVAPS      Z23, Z23
+	VMOVAPS      Z24, K2, Z23
+	VMOVUPS      numbers<>+832(SB), Z24
+	VDIVPS       Z20, Z24, Z24
+	VMULPS       Z24, Z19, Z19
+	VMULPS       Z24, Z23, Z23
+	VFMADD213PS  numbers<>+832(SB), Z18, Z23
+	VMULPS       Z23, Z19, Z19
+	VMOVUPS      192(DX)(DI*4), Z18
+	VMULPS       Z18, Z19, Z19
+	VPSRLD       $0x10, Z21, Z18
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z21, K2, Z21
-	VMOVUPS      Z21, 192(AX)(DI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, 192(AX)(DI*4)
 	JMP          next8
 
 short7:
@@ -6039,13 +6039,12 @@ short7:
 	MOVL         $0x0000ffff, R9
 	BZHIL        R8, R9, R9
 	KMOVW        R9, K2
-	VPSRLD       $0x10, Z21, Z18
-	VMOVUPS.Z    192(CX)(DI*4), K2, Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z23
-	VMOVAPS      Z20, Z24
+	VMOVUPS.Z    192(CX)(DI*4), K2, Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z23
+	VMOVAPS      Z19, Z24
 	VFNMADD231PS numbers<>+384(SB), Z23, Z24
 	VFNMADD231PS numbers<>+448(SB), Z23, Z24
 	VMOVUPS      numbers<>+512(SB), Z23
@@ -6055,73 +6054,74 @@ short7:
 	VFMADD213PS  numbers<>+768(SB), Z24, Z23
 	VMULPS       Z24, Z23, Z23
 	VFMADD213PS  Z24, Z24, Z23
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z23
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K3
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z23
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
 	VMOVAPS.Z    Z23, K3, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z23, Z24
-	VPMOVD2M     Z19, K3
-	VMOVAPS      Z20, Z21
-	VMOVAPS      Z23, K3, Z21
+	VMOVUPS      numbers<>+832(SB), Z24
+	VADDPS       Z24, Z23, Z20
+	VPMOVD2M     Z18, K3
+	VMOVAPS      Z24, Z19
+	VMOVAPS      Z23, K3, Z19
 	VMOVAPS      Z23, Z23
-	VMOVAPS      Z20, K3, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z24, Z20, Z20
-	VMULPS       Z20, Z21, Z21
-	VMULPS       Z20, Z23, Z23
-	VFMADD213PS  numbers<>+832(SB), Z19, Z23
-	VMULPS       Z23, Z21, Z21
-	VMOVUPS.Z    192(DX)(DI*4), K2, Z19
-	VMULPS       Z19, Z21, Z21
+	VMOVAPS      Z24, K3, Z23
+	VMOVUPS      numbers<>+832(SB), Z24
+	VDIVPS       Z20, Z24, Z24
+	VMULPS       Z24, Z19, Z19
+	VMULPS       Z24, Z23, Z23
+	VFMADD213PS  numbers<>+832(SB), Z18, Z23
+	VMULPS       Z23, Z19, Z19
+	VMOVUPS.Z    192(DX)(DI*4), K2, Z18
+	VMULPS       Z18, Z19, Z19
+	VPSRLD       $0x10, Z21, Z18
 	VPCMPGTD     Z0, Z18, K3
-	VMULPS.Z     Z1, Z21, K3, Z21
-	VMOVUPS      Z21, K2, 192(AX)(DI*4)
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, 192(AX)(DI*4)
 
 next8:
 	SUBQ         $0x10, R8
 	CMPQ         R8, $0x00000010
 	JL           short9
-	VPANDD       numbers<>+128(SB), Z22, Z18
-	VMOVUPS      256(CX)(DI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z23
-	VMOVAPS      Z20, Z24
-	VFNMADD231PS numbers<>+384(SB), Z23, Z24
-	VFNMADD231PS numbers<>+448(SB), Z23, Z24
-	VMOVUPS      numbers<>+512(SB), Z23
-	VFMADD213PS  numbers<>+576(SB), Z24, Z23
-	VFMADD213PS  numbers<>+640(SB), Z24, Z23
-	VFMADD213PS  numbers<>+704(SB), Z24, Z23
-	VFMADD213PS  numbers<>+768(SB), Z24, Z23
-	VMULPS       Z24, Z23, Z23
-	VFMADD213PS  Z24, Z24, Z23
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z23
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z23, K2, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z23, Z24
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z21
-	VMOVAPS      Z23, K2, Z21
-	VMOVAPS      Z23, Z23
-	VMOVAPS      Z20, K2, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z24, Z20, Z20
-	VMULPS       Z20, Z21, Z21
-	VMULPS       Z20, Z23, Z23
-	VFMADD213PS  numbers<>+832(SB), Z19, Z23
+	VMOVUPS      256(CX)(DI*4), Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z21
+	VMOVAPS      Z19, Z23
+	VFNMADD231PS numbers<>+384(SB), Z21, Z23
+	VFNMADD231PS numbers<>+448(SB), Z21, Z23
+	VMOVUPS      numbers<>+512(SB), Z21
+	VFMADD213PS  numbers<>+576(SB), Z23, Z21
+	VFMADD213PS  numbers<>+640(SB), Z23, Z21
+	VFMADD213PS  numbers<>+704(SB), Z23, Z21
+	VFMADD213PS  numbers<>+768(SB), Z23, Z21
 	VMULPS       Z23, Z21, Z21
-	VMOVUPS      256(DX)(DI*4), Z19
-	VMULPS       Z19, Z21, Z21
+	VFMADD213PS  Z23, Z23, Z21
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z21
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
+	VMOVAPS.Z    Z21, K2, Z21
+	VMOVUPS      numbers<>+832(SB), Z23
+	VADDPS       Z23, Z21, Z20
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z23, Z19
+	VMOVAPS      Z21, K2, Z19
+	VMOVAPS      Z21, Z21
+	VMOVAPS      Z23, K2, Z21
+	VMOVUPS      numbers<>+832(SB), Z23
+	VDIVPS       Z20, Z23, Z23
+	VMULPS       Z23, Z19, Z19
+	VMULPS       Z23, Z21, Z21
+	VFMADD213PS  numbers<>+832(SB), Z18, Z21
+	VMULPS       Z21, Z19, Z19
+	VMOVUPS      256(DX)(DI*4), Z18
+	VMULPS       Z18, Z19, Z19
+	VPANDD       numbers<>+128(SB), Z22, Z18
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z21, K2, Z21
-	VMOVUPS      Z21, 256(AX)(DI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, 256(AX)(DI*4)
 	JMP          next10
 
 short9:
@@ -6130,89 +6130,89 @@ short9:
 	MOVL         $0x0000ffff, R9
 	BZHIL        R8, R9, R9
 	KMOVW        R9, K2
-	VPANDD       numbers<>+128(SB), Z22, Z18
-	VMOVUPS.Z    256(CX)(DI*4), K2, Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z23
-	VMOVAPS      Z20, Z24
-	VFNMADD231PS numbers<>+384(SB), Z23, Z24
-	VFNMADD231PS numbers<>+448(SB), Z23, Z24
-	VMOVUPS      numbers<>+512(SB), Z23
-	VFMADD213PS  numbers<>+576(SB), Z24, Z23
-	VFMADD213PS  numbers<>+640(SB), Z24, Z23
-	VFMADD213PS  numbers<>+704(SB), Z24, Z23
-	VFMADD213PS  numbers<>+768(SB), Z24, Z23
-	VMULPS       Z24, Z23, Z23
-	VFMADD213PS  Z24, Z24, Z23
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z23
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K3
-	VMOVAPS.Z    Z23, K3, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z23, Z24
-	VPMOVD2M     Z19, K3
-	VMOVAPS      Z20, Z21
-	VMOVAPS      Z23, K3, Z21
-	VMOVAPS      Z23, Z23
-	VMOVAPS      Z20, K3, Z23
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z24, Z20, Z20
-	VMULPS       Z20, Z21, Z21
-	VMULPS       Z20, Z23, Z23
-	VFMADD213PS  numbers<>+832(SB), Z19, Z23
+	VMOVUPS.Z    256(CX)(DI*4), K2, Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z21
+	VMOVAPS      Z19, Z23
+	VFNMADD231PS numbers<>+384(SB), Z21, Z23
+	VFNMADD231PS numbers<>+448(SB), Z21, Z23
+	VMOVUPS      numbers<>+512(SB), Z21
+	VFMADD213PS  numbers<>+576(SB), Z23, Z21
+	VFMADD213PS  numbers<>+640(SB), Z23, Z21
+	VFMADD213PS  numbers<>+704(SB), Z23, Z21
+	VFMADD213PS  numbers<>+768(SB), Z23, Z21
 	VMULPS       Z23, Z21, Z21
-	VMOVUPS.Z    256(DX)(DI*4), K2, Z19
-	VMULPS       Z19, Z21, Z21
+	VFMADD213PS  Z23, Z23, Z21
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z21
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
+	VMOVAPS.Z    Z21, K3, Z21
+	VMOVUPS      numbers<>+832(SB), Z23
+	VADDPS       Z23, Z21, Z20
+	VPMOVD2M     Z18, K3
+	VMOVAPS      Z23, Z19
+	VMOVAPS      Z21, K3, Z19
+	VMOVAPS      Z21, Z21
+	VMOVAPS      Z23, K3, Z21
+	VMOVUPS      numbers<>+832(SB), Z23
+	VDIVPS       Z20, Z23, Z23
+	VMULPS       Z23, Z19, Z19
+	VMULPS       Z23, Z21, Z21
+	VFMADD213PS  numbers<>+832(SB), Z18, Z21
+	VMULPS       Z21, Z19, Z19
+	VMOVUPS.Z    256(DX)(DI*4), K2, Z18
+	VMULPS       Z18, Z19, Z19
+	VPANDD       numbers<>+128(SB), Z22, Z18
 	VPCMPGTD     Z0, Z18, K3
-	VMULPS.Z     Z1, Z21, K3, Z21
-	VMOVUPS      Z21, K2, 256(AX)(DI*4)
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, 256(AX)(DI*4)
 
 next10:
 	SUBQ         $0x10, R8
 	CMPQ         R8, $0x00000010
 	JL           short11
+	VMOVUPS      320(CX)(DI*4), Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z21
+	VMOVAPS      Z19, Z23
+	VFNMADD231PS numbers<>+384(SB), Z21, Z23
+	VFNMADD231PS numbers<>+448(SB), Z21, Z23
+	VMOVUPS      numbers<>+512(SB), Z21
+	VFMADD213PS  numbers<>+576(SB), Z23, Z21
+	VFMADD213PS  numbers<>+640(SB), Z23, Z21
+	VFMADD213PS  numbers<>+704(SB), Z23, Z21
+	VFMADD213PS  numbers<>+768(SB), Z23, Z21
+	VMULPS       Z23, Z21, Z21
+	VFMADD213PS  Z23, Z23, Z21
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z21
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
+	VMOVAPS.Z    Z21, K2, Z21
+	VMOVUPS      numbers<>+832(SB), Z23
+	VADDPS       Z23, Z21, Z20
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z23, Z19
+	VMOVAPS      Z21, K2, Z19
+	VMOVAPS      Z21, Z21
+	VMOVAPS      Z23, K2, Z21
+	VMOVUPS      numbers<>+832(SB), Z23
+	VDIVPS       Z20, Z23, Z23
+	VMULPS       Z23, Z19, Z19
+	VMULPS       Z23, Z21, Z21
+	VFMADD213PS  numbers<>+832(SB), Z18, Z21
+	VMULPS       Z21, Z19, Z19
+	VMOVUPS      320(DX)(DI*4), Z18
+	VMULPS       Z18, Z19, Z19
 	VPSRLD       $0x10, Z22, Z18
-	VMOVUPS      320(CX)(DI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z22
-	VMOVAPS      Z20, Z23
-	VFNMADD231PS numbers<>+384(SB), Z22, Z23
-	VFNMADD231PS numbers<>+448(SB), Z22, Z23
-	VMOVUPS      numbers<>+512(SB), Z22
-	VFMADD213PS  numbers<>+576(SB), Z23, Z22
-	VFMADD213PS  numbers<>+640(SB), Z23, Z22
-	VFMADD213PS  numbers<>+704(SB), Z23, Z22
-	VFMADD213PS  numbers<>+768(SB), Z23, Z22
-	VMULPS       Z23, Z22, Z22
-	VFMADD213PS  Z23, Z23, Z22
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z22
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z22, K2, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z22, Z23
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z21
-	VMOVAPS      Z22, K2, Z21
-	VMOVAPS      Z22, Z22
-	VMOVAPS      Z20, K2, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z23, Z20, Z20
-	VMULPS       Z20, Z21, Z21
-	VMULPS       Z20, Z22, Z22
-	VFMADD213PS  numbers<>+832(SB), Z19, Z22
-	VMULPS       Z22, Z21, Z21
-	VMOVUPS      320(DX)(DI*4), Z19
-	VMULPS       Z19, Z21, Z21
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z21, K2, Z21
-	VMOVUPS      Z21, 320(AX)(DI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, 320(AX)(DI*4)
 	JMP          next12
 
 short11:
@@ -6221,89 +6221,89 @@ short11:
 	MOVL         $0x0000ffff, R9
 	BZHIL        R8, R9, R9
 	KMOVW        R9, K2
+	VMOVUPS.Z    320(CX)(DI*4), K2, Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z21
+	VMOVAPS      Z19, Z23
+	VFNMADD231PS numbers<>+384(SB), Z21, Z23
+	VFNMADD231PS numbers<>+448(SB), Z21, Z23
+	VMOVUPS      numbers<>+512(SB), Z21
+	VFMADD213PS  numbers<>+576(SB), Z23, Z21
+	VFMADD213PS  numbers<>+640(SB), Z23, Z21
+	VFMADD213PS  numbers<>+704(SB), Z23, Z21
+	VFMADD213PS  numbers<>+768(SB), Z23, Z21
+	VMULPS       Z23, Z21, Z21
+	VFMADD213PS  Z23, Z23, Z21
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z21
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
+	VMOVAPS.Z    Z21, K3, Z21
+	VMOVUPS      numbers<>+832(SB), Z23
+	VADDPS       Z23, Z21, Z20
+	VPMOVD2M     Z18, K3
+	VMOVAPS      Z23, Z19
+	VMOVAPS      Z21, K3, Z19
+	VMOVAPS      Z21, Z21
+	VMOVAPS      Z23, K3, Z21
+	VMOVUPS      numbers<>+832(SB), Z23
+	VDIVPS       Z20, Z23, Z23
+	VMULPS       Z23, Z19, Z19
+	VMULPS       Z23, Z21, Z21
+	VFMADD213PS  numbers<>+832(SB), Z18, Z21
+	VMULPS       Z21, Z19, Z19
+	VMOVUPS.Z    320(DX)(DI*4), K2, Z18
+	VMULPS       Z18, Z19, Z19
 	VPSRLD       $0x10, Z22, Z18
-	VMOVUPS.Z    320(CX)(DI*4), K2, Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z22
-	VMOVAPS      Z20, Z23
-	VFNMADD231PS numbers<>+384(SB), Z22, Z23
-	VFNMADD231PS numbers<>+448(SB), Z22, Z23
-	VMOVUPS      numbers<>+512(SB), Z22
-	VFMADD213PS  numbers<>+576(SB), Z23, Z22
-	VFMADD213PS  numbers<>+640(SB), Z23, Z22
-	VFMADD213PS  numbers<>+704(SB), Z23, Z22
-	VFMADD213PS  numbers<>+768(SB), Z23, Z22
-	VMULPS       Z23, Z22, Z22
-	VFMADD213PS  Z23, Z23, Z22
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z22
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K3
-	VMOVAPS.Z    Z22, K3, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z22, Z23
-	VPMOVD2M     Z19, K3
-	VMOVAPS      Z20, Z21
-	VMOVAPS      Z22, K3, Z21
-	VMOVAPS      Z22, Z22
-	VMOVAPS      Z20, K3, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z23, Z20, Z20
-	VMULPS       Z20, Z21, Z21
-	VMULPS       Z20, Z22, Z22
-	VFMADD213PS  numbers<>+832(SB), Z19, Z22
-	VMULPS       Z22, Z21, Z21
-	VMOVUPS.Z    320(DX)(DI*4), K2, Z19
-	VMULPS       Z19, Z21, Z21
 	VPCMPGTD     Z0, Z18, K3
-	VMULPS.Z     Z1, Z21, K3, Z21
-	VMOVUPS      Z21, K2, 320(AX)(DI*4)
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, 320(AX)(DI*4)
 
 next12:
 	SUBQ         $0x10, R8
 	CMPQ         R8, $0x00000010
 	JL           short13
-	VPANDD       numbers<>+128(SB), Z17, Z18
-	VMOVUPS      384(CX)(DI*4), Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z22
-	VMOVAPS      Z20, Z23
-	VFNMADD231PS numbers<>+384(SB), Z22, Z23
-	VFNMADD231PS numbers<>+448(SB), Z22, Z23
-	VMOVUPS      numbers<>+512(SB), Z22
-	VFMADD213PS  numbers<>+576(SB), Z23, Z22
-	VFMADD213PS  numbers<>+640(SB), Z23, Z22
-	VFMADD213PS  numbers<>+704(SB), Z23, Z22
-	VFMADD213PS  numbers<>+768(SB), Z23, Z22
-	VMULPS       Z23, Z22, Z22
-	VFMADD213PS  Z23, Z23, Z22
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z22
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K2
-	VMOVAPS.Z    Z22, K2, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z22, Z23
-	VPMOVD2M     Z19, K2
-	VMOVAPS      Z20, Z21
-	VMOVAPS      Z22, K2, Z21
-	VMOVAPS      Z22, Z22
-	VMOVAPS      Z20, K2, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z23, Z20, Z20
-	VMULPS       Z20, Z21, Z21
-	VMULPS       Z20, Z22, Z22
-	VFMADD213PS  numbers<>+832(SB), Z19, Z22
+	VMOVUPS      384(CX)(DI*4), Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z21
+	VMOVAPS      Z19, Z22
+	VFNMADD231PS numbers<>+384(SB), Z21, Z22
+	VFNMADD231PS numbers<>+448(SB), Z21, Z22
+	VMOVUPS      numbers<>+512(SB), Z21
+	VFMADD213PS  numbers<>+576(SB), Z22, Z21
+	VFMADD213PS  numbers<>+640(SB), Z22, Z21
+	VFMADD213PS  numbers<>+704(SB), Z22, Z21
+	VFMADD213PS  numbers<>+768(SB), Z22, Z21
 	VMULPS       Z22, Z21, Z21
-	VMOVUPS      384(DX)(DI*4), Z19
-	VMULPS       Z19, Z21, Z21
+	VFMADD213PS  Z22, Z22, Z21
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z21
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
+	VMOVAPS.Z    Z21, K2, Z21
+	VMOVUPS      numbers<>+832(SB), Z22
+	VADDPS       Z22, Z21, Z20
+	VPMOVD2M     Z18, K2
+	VMOVAPS      Z22, Z19
+	VMOVAPS      Z21, K2, Z19
+	VMOVAPS      Z21, Z21
+	VMOVAPS      Z22, K2, Z21
+	VMOVUPS      numbers<>+832(SB), Z22
+	VDIVPS       Z20, Z22, Z22
+	VMULPS       Z22, Z19, Z19
+	VMULPS       Z22, Z21, Z21
+	VFMADD213PS  numbers<>+832(SB), Z18, Z21
+	VMULPS       Z21, Z19, Z19
+	VMOVUPS      384(DX)(DI*4), Z18
+	VMULPS       Z18, Z19, Z19
+	VPANDD       numbers<>+128(SB), Z17, Z18
 	VPCMPGTD     Z0, Z18, K2
-	VMULPS.Z     Z1, Z21, K2, Z21
-	VMOVUPS      Z21, 384(AX)(DI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, 384(AX)(DI*4)
 	JMP          next14
 
 short13:
@@ -6312,51 +6312,50 @@ short13:
 	MOVL         $0x0000ffff, R9
 	BZHIL        R8, R9, R9
 	KMOVW        R9, K2
-	VPANDD       numbers<>+128(SB), Z17, Z18
-	VMOVUPS.Z    384(CX)(DI*4), K2, Z19
-	VPORD        numbers<>+192(SB), Z19, Z20
-	VMOVUPS      numbers<>+256(SB), Z21
-	VFMADD231PS  numbers<>+320(SB), Z20, Z21
-	VSUBPS       numbers<>+256(SB), Z21, Z22
-	VMOVAPS      Z20, Z23
-	VFNMADD231PS numbers<>+384(SB), Z22, Z23
-	VFNMADD231PS numbers<>+448(SB), Z22, Z23
-	VMOVUPS      numbers<>+512(SB), Z22
-	VFMADD213PS  numbers<>+576(SB), Z23, Z22
-	VFMADD213PS  numbers<>+640(SB), Z23, Z22
-	VFMADD213PS  numbers<>+704(SB), Z23, Z22
-	VFMADD213PS  numbers<>+768(SB), Z23, Z22
-	VMULPS       Z23, Z22, Z22
-	VFMADD213PS  Z23, Z23, Z22
-	VPSLLD       $0x17, Z21, Z21
-	VPADDD       numbers<>+832(SB), Z21, Z21
-	VFMADD213PS  Z21, Z21, Z22
-	VCMPPS       $0x15, numbers<>+896(SB), Z20, K3
-	VMOVAPS.Z    Z22, K3, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VADDPS       Z20, Z22, Z23
-	VPMOVD2M     Z19, K3
-	VMOVAPS      Z20, Z21
-	VMOVAPS      Z22, K3, Z21
-	VMOVAPS      Z22, Z22
-	VMOVAPS      Z20, K3, Z22
-	VMOVUPS      numbers<>+832(SB), Z20
-	VDIVPS       Z23, Z20, Z20
-	VMULPS       Z20, Z21, Z21
-	VMULPS       Z20, Z22, Z22
-	VFMADD213PS  numbers<>+832(SB), Z19, Z22
+	VMOVUPS.Z    384(CX)(DI*4), K2, Z18
+	VPORD        numbers<>+192(SB), Z18, Z19
+	VMOVUPS      numbers<>+256(SB), Z20
+	VFMADD231PS  numbers<>+320(SB), Z19, Z20
+	VSUBPS       numbers<>+256(SB), Z20, Z21
+	VMOVAPS      Z19, Z22
+	VFNMADD231PS numbers<>+384(SB), Z21, Z22
+	VFNMADD231PS numbers<>+448(SB), Z21, Z22
+	VMOVUPS      numbers<>+512(SB), Z21
+	VFMADD213PS  numbers<>+576(SB), Z22, Z21
+	VFMADD213PS  numbers<>+640(SB), Z22, Z21
+	VFMADD213PS  numbers<>+704(SB), Z22, Z21
+	VFMADD213PS  numbers<>+768(SB), Z22, Z21
 	VMULPS       Z22, Z21, Z21
-	VMOVUPS.Z    384(DX)(DI*4), K2, Z19
-	VMULPS       Z19, Z21, Z21
+	VFMADD213PS  Z22, Z22, Z21
+	VPSLLD       $0x17, Z20, Z20
+	VPADDD       numbers<>+832(SB), Z20, Z20
+	VFMADD213PS  Z20, Z20, Z21
+	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
+	VMOVAPS.Z    Z21, K3, Z21
+	VMOVUPS      numbers<>+832(SB), Z22
+	VADDPS       Z22, Z21, Z20
+	VPMOVD2M     Z18, K3
+	VMOVAPS      Z22, Z19
+	VMOVAPS      Z21, K3, Z19
+	VMOVAPS      Z21, Z21
+	VMOVAPS      Z22, K3, Z21
+	VMOVUPS      numbers<>+832(SB), Z22
+	VDIVPS       Z20, Z22, Z22
+	VMULPS       Z22, Z19, Z19
+	VMULPS       Z22, Z21, Z21
+	VFMADD213PS  numbers<>+832(SB), Z18, Z21
+	VMULPS       Z21, Z19, Z19
+	VMOVUPS.Z    384(DX)(DI*4), K2, Z18
+	VMULPS       Z18, Z19, Z19
+	VPANDD       numbers<>+128(SB), Z17, Z18
 	VPCMPGTD     Z0, Z18, K3
-	VMULPS.Z     Z1, Z21, K3, Z21
-	VMOVUPS      Z21, K2, 384(AX)(DI*4)
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, 384(AX)(DI*4)
 
 next14:
 	SUBQ         $0x10, R8
 	CMPQ         R8, $0x00000010
 	JL           short15
-	VPSRLD       $0x10, Z17, Z17
 	VMOVUPS      448(CX)(DI*4), Z18
 	VPORD        numbers<>+192(SB), Z18, Z19
 	VMOVUPS      numbers<>+256(SB), Z20
@@ -6377,24 +6376,25 @@ next14:
 	VFMADD213PS  Z20, Z20, Z21
 	VCMPPS       $0x15, numbers<>+896(SB), Z19, K2
 	VMOVAPS.Z    Z21, K2, Z21
-	VMOVUPS      numbers<>+832(SB), Z19
-	VADDPS       Z19, Z21, Z22
+	VMOVUPS      numbers<>+832(SB), Z22
+	VADDPS       Z22, Z21, Z20
 	VPMOVD2M     Z18, K2
-	VMOVAPS      Z19, Z20
-	VMOVAPS      Z21, K2, Z20
+	VMOVAPS      Z22, Z19
+	VMOVAPS      Z21, K2, Z19
 	VMOVAPS      Z21, Z21
-	VMOVAPS      Z19, K2, Z21
-	VMOVUPS      numbers<>+832(SB), Z19
-	VDIVPS       Z22, Z19, Z19
-	VMULPS       Z19, Z20, Z20
-	VMULPS       Z19, Z21, Z21
+	VMOVAPS      Z22, K2, Z21
+	VMOVUPS      numbers<>+832(SB), Z22
+	VDIVPS       Z20, Z22, Z22
+	VMULPS       Z22, Z19, Z19
+	VMULPS       Z22, Z21, Z21
 	VFMADD213PS  numbers<>+832(SB), Z18, Z21
-	VMULPS       Z21, Z20, Z20
+	VMULPS       Z21, Z19, Z19
 	VMOVUPS      448(DX)(DI*4), Z18
-	VMULPS       Z18, Z20, Z20
+	VMULPS       Z18, Z19, Z19
+	VPSRLD       $0x10, Z17, Z17
 	VPCMPGTD     Z0, Z17, K2
-	VMULPS.Z     Z1, Z20, K2, Z20
-	VMOVUPS      Z20, 448(AX)(DI*4)
+	VMULPS.Z     Z1, Z19, K2, Z19
+	VMOVUPS      Z19, 448(AX)(DI*4)
 	JMP          next16
 
 short15:
@@ -6403,7 +6403,6 @@ short15:
 	MOVL         $0x0000ffff, R9
 	BZHIL        R8, R9, R9
 	KMOVW        R9, K2
-	VPSRLD       $0x10, Z17, Z17
 	VMOVUPS.Z    448(CX)(DI*4), K2, Z18
 	VPORD        numbers<>+192(SB), Z18, Z19
 	VMOVUPS      numbers<>+256(SB), Z20
@@ -6424,24 +6423,25 @@ short15:
 	VFMADD213PS  Z20, Z20, Z21
 	VCMPPS       $0x15, numbers<>+896(SB), Z19, K3
 	VMOVAPS.Z    Z21, K3, Z21
-	VMOVUPS      numbers<>+832(SB), Z19
-	VADDPS       Z19, Z21, Z22
+	VMOVUPS      numbers<>+832(SB), Z22
+	VADDPS       Z22, Z21, Z20
 	VPMOVD2M     Z18, K3
-	VMOVAPS      Z19, Z20
-	VMOVAPS      Z21, K3, Z20
+	VMOVAPS      Z22, Z19
+	VMOVAPS      Z21, K3, Z19
 	VMOVAPS      Z21, Z21
-	VMOVAPS      Z19, K3, Z21
-	VMOVUPS      numbers<>+832(SB), Z19
-	VDIVPS       Z22, Z19, Z19
-	VMULPS       Z19, Z20, Z20
-	VMULPS       Z19, Z21, Z21
+	VMOVAPS      Z22, K3, Z21
+	VMOVUPS      numbers<>+832(SB), Z22
+	VDIVPS       Z20, Z22, Z22
+	VMULPS       Z22, Z19, Z19
+	VMULPS       Z22, Z21, Z21
 	VFMADD213PS  numbers<>+832(SB), Z18, Z21
-	VMULPS       Z21, Z20, Z20
+	VMULPS       Z21, Z19, Z19
 	VMOVUPS.Z    448(DX)(DI*4), K2, Z18
-	VMULPS       Z18, Z20, Z20
+	VMULPS       Z18, Z19, Z19
+	VPSRLD       $0x10, Z17, Z17
 	VPCMPGTD     Z0, Z17, K3
-	VMULPS.Z     Z1, Z20, K3, Z20
-	VMOVUPS      Z20, K2, 448(AX)(DI*4)
+	VMULPS.Z     Z1, Z19, K3, Z19
+	VMOVUPS      Z19, K2, 448(AX)(DI*4)
 
 next16:
 	SUBQ $0x10, R8

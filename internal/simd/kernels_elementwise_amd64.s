@@ -12,80 +12,175 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-48
 	MOVQ dst_len+8(FP), DX
 	XORQ BX, BX
 	MOVQ DX, SI
-	SUBQ $0x00000008, SI
+	SUBQ $0x00000018, SI
 	CMPQ BX, SI
 	JG   end2
 
 loop1:
 	VMOVUPS      (CX)(BX*4), Y0
+	VMOVUPS      32(CX)(BX*4), Y1
+	VMOVUPS      64(CX)(BX*4), Y2
+	VMOVUPS      numbers<>+0(SB), Y3
+	VMINPS       Y0, Y3, Y3
+	VMOVUPS      numbers<>+0(SB), Y0
+	VMINPS       Y1, Y0, Y0
 	VMOVUPS      numbers<>+0(SB), Y1
-	VMINPS       Y0, Y1, Y1
-	VMOVUPS      numbers<>+64(SB), Y0
-	VFMADD231PS  numbers<>+128(SB), Y1, Y0
-	VSUBPS       numbers<>+64(SB), Y0, Y2
-	VMOVAPS      Y1, Y3
-	VFNMADD231PS numbers<>+192(SB), Y2, Y3
-	VFNMADD231PS numbers<>+256(SB), Y2, Y3
-	VMOVUPS      numbers<>+320(SB), Y2
-	VFMADD213PS  numbers<>+384(SB), Y3, Y2
-	VFMADD213PS  numbers<>+448(SB), Y3, Y2
-	VFMADD213PS  numbers<>+512(SB), Y3, Y2
-	VFMADD213PS  numbers<>+576(SB), Y3, Y2
-	VMULPS       Y3, Y2, Y2
-	VFMADD213PS  Y3, Y3, Y2
-	VPSUBD       numbers<>+64(SB), Y0, Y0
-	VPSRAD       $0x01, Y0, Y3
-	VPSUBD       Y3, Y0, Y0
-	VPSLLD       $0x17, Y3, Y3
-	VPADDD       numbers<>+640(SB), Y3, Y3
-	VPSLLD       $0x17, Y0, Y0
-	VPADDD       numbers<>+640(SB), Y0, Y0
-	VFMADD213PS  Y3, Y3, Y2
-	VMULPS       Y0, Y2, Y2
+	VMINPS       Y2, Y1, Y1
+	VMOVUPS      numbers<>+64(SB), Y6
+	VFMADD231PS  numbers<>+128(SB), Y3, Y6
+	VMOVUPS      numbers<>+64(SB), Y7
+	VFMADD231PS  numbers<>+128(SB), Y0, Y7
+	VMOVUPS      numbers<>+64(SB), Y8
+	VFMADD231PS  numbers<>+128(SB), Y1, Y8
+	VSUBPS       numbers<>+64(SB), Y6, Y9
+	VMOVAPS      Y3, Y2
+	VSUBPS       numbers<>+64(SB), Y7, Y10
+	VMOVAPS      Y0, Y4
+	VSUBPS       numbers<>+64(SB), Y8, Y11
+	VMOVAPS      Y1, Y5
+	VFNMADD231PS numbers<>+192(SB), Y9, Y2
+	VFNMADD231PS numbers<>+192(SB), Y10, Y4
+	VFNMADD231PS numbers<>+192(SB), Y11, Y5
+	VFNMADD231PS numbers<>+256(SB), Y9, Y2
+	VFNMADD231PS numbers<>+256(SB), Y10, Y4
+	VFNMADD231PS numbers<>+256(SB), Y11, Y5
+	VMOVUPS      numbers<>+320(SB), Y9
+	VMOVUPS      numbers<>+320(SB), Y10
+	VMOVUPS      numbers<>+320(SB), Y11
+	VFMADD213PS  numbers<>+384(SB), Y2, Y9
+	VFMADD213PS  numbers<>+384(SB), Y4, Y10
+	VFMADD213PS  numbers<>+384(SB), Y5, Y11
+	VFMADD213PS  numbers<>+448(SB), Y2, Y9
+	VFMADD213PS  numbers<>+448(SB), Y4, Y10
+	VFMADD213PS  numbers<>+448(SB), Y5, Y11
+	VFMADD213PS  numbers<>+512(SB), Y2, Y9
+	VFMADD213PS  numbers<>+512(SB), Y4, Y10
+	VFMADD213PS  numbers<>+512(SB), Y5, Y11
+	VFMADD213PS  numbers<>+576(SB), Y2, Y9
+	VFMADD213PS  numbers<>+576(SB), Y4, Y10
+	VFMADD213PS  numbers<>+576(SB), Y5, Y11
+	VMULPS       Y2, Y9, Y9
+	VMULPS       Y4, Y10, Y10
+	VMULPS       Y5, Y11, Y11
+	VFMADD213PS  Y2, Y2, Y9
+	VFMADD213PS  Y4, Y4, Y10
+	VFMADD213PS  Y5, Y5, Y11
+	VPSUBD       numbers<>+64(SB), Y6, Y6
+	VPSRAD       $0x01, Y6, Y2
+	VPSUBD       Y2, Y6, Y6
+	VPSUBD       numbers<>+64(SB), Y7, Y7
+	VPSRAD       $0x01, Y7, Y4
+	VPSUBD       Y4, Y7, Y7
+	VPSUBD       numbers<>+64(SB), Y8, Y8
+	VPSRAD       $0x01, Y8, Y5
+	VPSUBD       Y5, Y8, Y8
+	VPSLLD       $0x17, Y2, Y2
+	VPSLLD       $0x17, Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       numbers<>+640(SB), Y2, Y2
+	VPADDD       numbers<>+640(SB), Y4, Y4
+	VPADDD       numbers<>+640(SB), Y5, Y5
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       numbers<>+640(SB), Y6, Y6
+	VPADDD       numbers<>+640(SB), Y7, Y7
+	VPADDD       numbers<>+640(SB), Y8, Y8
+	VFMADD213PS  Y2, Y2, Y9
+	VFMADD213PS  Y4, Y4, Y10
+	VFMADD213PS  Y5, Y5, Y11
+	VMULPS       Y6, Y9, Y9
+	VMULPS       Y7, Y10, Y10
+	VMULPS       Y8, Y11, Y11
+	VCMPPS       $0x15, numbers<>+704(SB), Y3, Y2
+	VANDPS       Y2, Y9, Y9
+	VCMPPS       $0x15, numbers<>+704(SB), Y0, Y0
+	VANDPS       Y0, Y10, Y10
 	VCMPPS       $0x15, numbers<>+704(SB), Y1, Y0
-	VANDPS       Y0, Y2, Y2
-	VMOVUPS      Y2, (AX)(BX*4)
-	ADDQ         $0x00000008, BX
+	VANDPS       Y0, Y11, Y11
+	VMOVUPS      Y9, (AX)(BX*4)
+	VMOVUPS      Y10, 32(AX)(BX*4)
+	VMOVUPS      Y11, 64(AX)(BX*4)
+	ADDQ         $0x00000018, BX
 	CMPQ         BX, SI
 	JLE          loop1
 
 end2:
+	MOVQ DX, SI
+	SUBQ $0x00000008, SI
+	CMPQ BX, SI
+	JG   end4
+
+loop3:
+	VMOVUPS      (CX)(BX*4), Y0
+	VMOVUPS      numbers<>+0(SB), Y1
+	VMINPS       Y0, Y1, Y1
+	VMOVUPS      numbers<>+64(SB), Y2
+	VFMADD231PS  numbers<>+128(SB), Y1, Y2
+	VSUBPS       numbers<>+64(SB), Y2, Y3
+	VMOVAPS      Y1, Y0
+	VFNMADD231PS numbers<>+192(SB), Y3, Y0
+	VFNMADD231PS numbers<>+256(SB), Y3, Y0
+	VMOVUPS      numbers<>+320(SB), Y3
+	VFMADD213PS  numbers<>+384(SB), Y0, Y3
+	VFMADD213PS  numbers<>+448(SB), Y0, Y3
+	VFMADD213PS  numbers<>+512(SB), Y0, Y3
+	VFMADD213PS  numbers<>+576(SB), Y0, Y3
+	VMULPS       Y0, Y3, Y3
+	VFMADD213PS  Y0, Y0, Y3
+	VPSUBD       numbers<>+64(SB), Y2, Y2
+	VPSRAD       $0x01, Y2, Y0
+	VPSUBD       Y0, Y2, Y2
+	VPSLLD       $0x17, Y0, Y0
+	VPADDD       numbers<>+640(SB), Y0, Y0
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       numbers<>+640(SB), Y2, Y2
+	VFMADD213PS  Y0, Y0, Y3
+	VMULPS       Y2, Y3, Y3
+	VCMPPS       $0x15, numbers<>+704(SB), Y1, Y0
+	VANDPS       Y0, Y3, Y3
+	VMOVUPS      Y3, (AX)(BX*4)
+	ADDQ         $0x00000008, BX
+	CMPQ         BX, SI
+	JLE          loop3
+
+end4:
 	MOVQ         DX, SI
 	SUBQ         BX, SI
-	JZ           done3
+	JZ           done5
 	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VPCMPGTD     lanes<>+0(SB), Y0, Y0
 	VMASKMOVPS   (CX)(BX*4), Y0, Y1
 	VMOVUPS      numbers<>+0(SB), Y2
 	VMINPS       Y1, Y2, Y2
-	VMOVUPS      numbers<>+64(SB), Y1
-	VFMADD231PS  numbers<>+128(SB), Y2, Y1
-	VSUBPS       numbers<>+64(SB), Y1, Y3
-	VMOVAPS      Y2, Y4
-	VFNMADD231PS numbers<>+192(SB), Y3, Y4
-	VFNMADD231PS numbers<>+256(SB), Y3, Y4
-	VMOVUPS      numbers<>+320(SB), Y3
-	VFMADD213PS  numbers<>+384(SB), Y4, Y3
-	VFMADD213PS  numbers<>+448(SB), Y4, Y3
-	VFMADD213PS  numbers<>+512(SB), Y4, Y3
-	VFMADD213PS  numbers<>+576(SB), Y4, Y3
-	VMULPS       Y4, Y3, Y3
-	VFMADD213PS  Y4, Y4, Y3
-	VPSUBD       numbers<>+64(SB), Y1, Y1
-	VPSRAD       $0x01, Y1, Y4
-	VPSUBD       Y4, Y1, Y1
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+640(SB), Y4, Y4
+	VMOVUPS      numbers<>+64(SB), Y3
+	VFMADD231PS  numbers<>+128(SB), Y2, Y3
+	VSUBPS       numbers<>+64(SB), Y3, Y4
+	VMOVAPS      Y2, Y1
+	VFNMADD231PS numbers<>+192(SB), Y4, Y1
+	VFNMADD231PS numbers<>+256(SB), Y4, Y1
+	VMOVUPS      numbers<>+320(SB), Y4
+	VFMADD213PS  numbers<>+384(SB), Y1, Y4
+	VFMADD213PS  numbers<>+448(SB), Y1, Y4
+	VFMADD213PS  numbers<>+512(SB), Y1, Y4
+	VFMADD213PS  numbers<>+576(SB), Y1, Y4
+	VMULPS       Y1, Y4, Y4
+	VFMADD213PS  Y1, Y1, Y4
+	VPSUBD       numbers<>+64(SB), Y3, Y3
+	VPSRAD       $0x01, Y3, Y1
+	VPSUBD       Y1, Y3, Y3
 	VPSLLD       $0x17, Y1, Y1
 	VPADDD       numbers<>+640(SB), Y1, Y1
-	VFMADD213PS  Y4, Y4, Y3
-	VMULPS       Y1, Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       numbers<>+640(SB), Y3, Y3
+	VFMADD213PS  Y1, Y1, Y4
+	VMULPS       Y3, Y4, Y4
 	VCMPPS       $0x15, numbers<>+704(SB), Y2, Y1
-	VANDPS       Y1, Y3, Y3
-	VMASKMOVPS   Y3, Y0, (AX)(BX*4)
+	VANDPS       Y1, Y4, Y4
+	VMASKMOVPS   Y4, Y0, (AX)(BX*4)
 
-done3:
+done5:
 	VZEROUPPER
 	RET
 
@@ -97,11 +192,97 @@ TEXT ·sigmoidAVX2(SB), NOSPLIT, $0-48
 	MOVQ dst_len+8(FP), DX
 	XORQ BX, BX
 	MOVQ DX, SI
-	SUBQ $0x00000008, SI
+	SUBQ $0x00000018, SI
 	CMPQ BX, SI
 	JG   end2
 
 loop1:
+	VMOVUPS      (CX)(BX*4), Y0
+	VMOVUPS      32(CX)(BX*4), Y1
+	VMOVUPS      64(CX)(BX*4), Y2
+	VORPS        numbers<>+768(SB), Y0, Y3
+	VORPS        numbers<>+768(SB), Y1, Y4
+	VORPS        numbers<>+768(SB), Y2, Y5
+	VMOVUPS      numbers<>+64(SB), Y6
+	VFMADD231PS  numbers<>+128(SB), Y3, Y6
+	VMOVUPS      numbers<>+64(SB), Y7
+	VFMADD231PS  numbers<>+128(SB), Y4, Y7
+	VMOVUPS      numbers<>+64(SB), Y8
+	VFMADD231PS  numbers<>+128(SB), Y5, Y8
+	VSUBPS       numbers<>+64(SB), Y6, Y9
+	VMOVAPS      Y3, Y12
+	VSUBPS       numbers<>+64(SB), Y7, Y10
+	VMOVAPS      Y4, Y13
+	VSUBPS       numbers<>+64(SB), Y8, Y11
+	VMOVAPS      Y5, Y14
+	VFNMADD231PS numbers<>+192(SB), Y9, Y12
+	VFNMADD231PS numbers<>+192(SB), Y10, Y13
+	VFNMADD231PS numbers<>+192(SB), Y11, Y14
+	VFNMADD231PS numbers<>+256(SB), Y9, Y12
+	VFNMADD231PS numbers<>+256(SB), Y10, Y13
+	VFNMADD231PS numbers<>+256(SB), Y11, Y14
+	VMOVUPS      numbers<>+320(SB), Y9
+	VMOVUPS      numbers<>+320(SB), Y10
+	VMOVUPS      numbers<>+320(SB), Y11
+	VFMADD213PS  numbers<>+384(SB), Y12, Y9
+	VFMADD213PS  numbers<>+384(SB), Y13, Y10
+	VFMADD213PS  numbers<>+384(SB), Y14, Y11
+	VFMADD213PS  numbers<>+448(SB), Y12, Y9
+	VFMADD213PS  numbers<>+448(SB), Y13, Y10
+	VFMADD213PS  numbers<>+448(SB), Y14, Y11
+	VFMADD213PS  numbers<>+512(SB), Y12, Y9
+	VFMADD213PS  numbers<>+512(SB), Y13, Y10
+	VFMADD213PS  numbers<>+512(SB), Y14, Y11
+	VFMADD213PS  numbers<>+576(SB), Y12, Y9
+	VFMADD213PS  numbers<>+576(SB), Y13, Y10
+	VFMADD213PS  numbers<>+576(SB), Y14, Y11
+	VMULPS       Y12, Y9, Y9
+	VMULPS       Y13, Y10, Y10
+	VMULPS       Y14, Y11, Y11
+	VFMADD213PS  Y12, Y12, Y9
+	VFMADD213PS  Y13, Y13, Y10
+	VFMADD213PS  Y14, Y14, Y11
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       numbers<>+640(SB), Y6, Y6
+	VPADDD       numbers<>+640(SB), Y7, Y7
+	VPADDD       numbers<>+640(SB), Y8, Y8
+	VFMADD213PS  Y6, Y6, Y9
+	VFMADD213PS  Y7, Y7, Y10
+	VFMADD213PS  Y8, Y8, Y11
+	VCMPPS       $0x15, numbers<>+832(SB), Y3, Y3
+	VANDPS       Y3, Y9, Y9
+	VCMPPS       $0x15, numbers<>+832(SB), Y4, Y3
+	VANDPS       Y3, Y10, Y10
+	VCMPPS       $0x15, numbers<>+832(SB), Y5, Y3
+	VANDPS       Y3, Y11, Y11
+	VMOVUPS      numbers<>+640(SB), Y4
+	VADDPS       Y4, Y9, Y3
+	VBLENDVPS    Y0, Y9, Y4, Y0
+	VMOVUPS      numbers<>+640(SB), Y5
+	VADDPS       Y5, Y10, Y4
+	VBLENDVPS    Y1, Y10, Y5, Y1
+	VMOVUPS      numbers<>+640(SB), Y6
+	VADDPS       Y6, Y11, Y5
+	VBLENDVPS    Y2, Y11, Y6, Y2
+	VDIVPS       Y3, Y0, Y0
+	VDIVPS       Y4, Y1, Y1
+	VDIVPS       Y5, Y2, Y2
+	VMOVUPS      Y0, (AX)(BX*4)
+	VMOVUPS      Y1, 32(AX)(BX*4)
+	VMOVUPS      Y2, 64(AX)(BX*4)
+	ADDQ         $0x00000018, BX
+	CMPQ         BX, SI
+	JLE          loop1
+
+end2:
+	MOVQ DX, SI
+	SUBQ $0x00000008, SI
+	CMPQ BX, SI
+	JG   end4
+
+loop3:
 	VMOVUPS      (CX)(BX*4), Y0
 	VORPS        numbers<>+768(SB), Y0, Y1
 	VMOVUPS      numbers<>+64(SB), Y2
@@ -122,19 +303,19 @@ loop1:
 	VFMADD213PS  Y2, Y2, Y3
 	VCMPPS       $0x15, numbers<>+832(SB), Y1, Y1
 	VANDPS       Y1, Y3, Y3
-	VMOVUPS      numbers<>+640(SB), Y1
-	VADDPS       Y1, Y3, Y2
-	VBLENDVPS    Y0, Y3, Y1, Y0
-	VDIVPS       Y2, Y0, Y0
+	VMOVUPS      numbers<>+640(SB), Y2
+	VADDPS       Y2, Y3, Y1
+	VBLENDVPS    Y0, Y3, Y2, Y0
+	VDIVPS       Y1, Y0, Y0
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x00000008, BX
 	CMPQ         BX, SI
-	JLE          loop1
+	JLE          loop3
 
-end2:
+end4:
 	MOVQ         DX, SI
 	SUBQ         BX, SI
-	JZ           done3
+	JZ           done5
 	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VPCMPGTD     lanes<>+0(SB), Y0, Y0
@@ -158,13 +339,13 @@ end2:
 	VFMADD213PS  Y3, Y3, Y4
 	VCMPPS       $0x15, numbers<>+832(SB), Y2, Y2
 	VANDPS       Y2, Y4, Y4
-	VMOVUPS      numbers<>+640(SB), Y2
-	VADDPS       Y2, Y4, Y3
-	VBLENDVPS    Y1, Y4, Y2, Y1
-	VDIVPS       Y3, Y1, Y1
+	VMOVUPS      numbers<>+640(SB), Y3
+	VADDPS       Y3, Y4, Y2
+	VBLENDVPS    Y1, Y4, Y3, Y1
+	VDIVPS       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done3:
+done5:
 	VZEROUPPER
 	RET
 
@@ -176,11 +357,100 @@ TEXT ·swishAVX2(SB), NOSPLIT, $0-48
 	MOVQ dst_len+8(FP), DX
 	XORQ BX, BX
 	MOVQ DX, SI
-	SUBQ $0x00000008, SI
+	SUBQ $0x00000018, SI
 	CMPQ BX, SI
 	JG   end2
 
 loop1:
+	VMOVUPS      (CX)(BX*4), Y0
+	VMOVUPS      32(CX)(BX*4), Y1
+	VMOVUPS      64(CX)(BX*4), Y2
+	VORPS        numbers<>+768(SB), Y0, Y3
+	VORPS        numbers<>+768(SB), Y1, Y4
+	VORPS        numbers<>+768(SB), Y2, Y5
+	VMOVUPS      numbers<>+64(SB), Y6
+	VFMADD231PS  numbers<>+128(SB), Y3, Y6
+	VMOVUPS      numbers<>+64(SB), Y7
+	VFMADD231PS  numbers<>+128(SB), Y4, Y7
+	VMOVUPS      numbers<>+64(SB), Y8
+	VFMADD231PS  numbers<>+128(SB), Y5, Y8
+	VSUBPS       numbers<>+64(SB), Y6, Y9
+	VMOVAPS      Y3, Y12
+	VSUBPS       numbers<>+64(SB), Y7, Y10
+	VMOVAPS      Y4, Y13
+	VSUBPS       numbers<>+64(SB), Y8, Y11
+	VMOVAPS      Y5, Y14
+	VFNMADD231PS numbers<>+192(SB), Y9, Y12
+	VFNMADD231PS numbers<>+192(SB), Y10, Y13
+	VFNMADD231PS numbers<>+192(SB), Y11, Y14
+	VFNMADD231PS numbers<>+256(SB), Y9, Y12
+	VFNMADD231PS numbers<>+256(SB), Y10, Y13
+	VFNMADD231PS numbers<>+256(SB), Y11, Y14
+	VMOVUPS      numbers<>+320(SB), Y9
+	VMOVUPS      numbers<>+320(SB), Y10
+	VMOVUPS      numbers<>+320(SB), Y11
+	VFMADD213PS  numbers<>+384(SB), Y12, Y9
+	VFMADD213PS  numbers<>+384(SB), Y13, Y10
+	VFMADD213PS  numbers<>+384(SB), Y14, Y11
+	VFMADD213PS  numbers<>+448(SB), Y12, Y9
+	VFMADD213PS  numbers<>+448(SB), Y13, Y10
+	VFMADD213PS  numbers<>+448(SB), Y14, Y11
+	VFMADD213PS  numbers<>+512(SB), Y12, Y9
+	VFMADD213PS  numbers<>+512(SB), Y13, Y10
+	VFMADD213PS  numbers<>+512(SB), Y14, Y11
+	VFMADD213PS  numbers<>+576(SB), Y12, Y9
+	VFMADD213PS  numbers<>+576(SB), Y13, Y10
+	VFMADD213PS  numbers<>+576(SB), Y14, Y11
+	VMULPS       Y12, Y9, Y9
+	VMULPS       Y13, Y10, Y10
+	VMULPS       Y14, Y11, Y11
+	VFMADD213PS  Y12, Y12, Y9
+	VFMADD213PS  Y13, Y13, Y10
+	VFMADD213PS  Y14, Y14, Y11
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       numbers<>+640(SB), Y6, Y6
+	VPADDD       numbers<>+640(SB), Y7, Y7
+	VPADDD       numbers<>+640(SB), Y8, Y8
+	VFMADD213PS  Y6, Y6, Y9
+	VFMADD213PS  Y7, Y7, Y10
+	VFMADD213PS  Y8, Y8, Y11
+	VCMPPS       $0x15, numbers<>+832(SB), Y3, Y3
+	VANDPS       Y3, Y9, Y9
+	VCMPPS       $0x15, numbers<>+832(SB), Y4, Y3
+	VANDPS       Y3, Y10, Y10
+	VCMPPS       $0x15, numbers<>+832(SB), Y5, Y3
+	VANDPS       Y3, Y11, Y11
+	VMOVUPS      numbers<>+640(SB), Y4
+	VADDPS       Y4, Y9, Y3
+	VBLENDVPS    Y0, Y9, Y4, Y4
+	VMOVUPS      numbers<>+640(SB), Y6
+	VADDPS       Y6, Y10, Y5
+	VBLENDVPS    Y1, Y10, Y6, Y6
+	VMOVUPS      numbers<>+640(SB), Y8
+	VADDPS       Y8, Y11, Y7
+	VBLENDVPS    Y2, Y11, Y8, Y8
+	VDIVPS       Y3, Y4, Y4
+	VDIVPS       Y5, Y6, Y6
+	VDIVPS       Y7, Y8, Y8
+	VMULPS       Y0, Y4, Y4
+	VMULPS       Y1, Y6, Y6
+	VMULPS       Y2, Y8, Y8
+	VMOVUPS      Y4, (AX)(BX*4)
+	VMOVUPS      Y6, 32(AX)(BX*4)
+	VMOVUPS      Y8, 64(AX)(BX*4)
+	ADDQ         $0x00000018, BX
+	CMPQ         BX, SI
+	JLE          loop1
+
+end2:
+	MOVQ DX, SI
+	SUBQ $0x00000008, SI
+	CMPQ BX, SI
+	JG   end4
+
+loop3:
 	VMOVUPS      (CX)(BX*4), Y0
 	VORPS        numbers<>+768(SB), Y0, Y1
 	VMOVUPS      numbers<>+64(SB), Y2
@@ -201,20 +471,20 @@ loop1:
 	VFMADD213PS  Y2, Y2, Y3
 	VCMPPS       $0x15, numbers<>+832(SB), Y1, Y1
 	VANDPS       Y1, Y3, Y3
-	VMOVUPS      numbers<>+640(SB), Y1
-	VADDPS       Y1, Y3, Y2
-	VBLENDVPS    Y0, Y3, Y1, Y1
-	VDIVPS       Y2, Y1, Y1
-	VMULPS       Y0, Y1, Y1
-	VMOVUPS      Y1, (AX)(BX*4)
+	VMOVUPS      numbers<>+640(SB), Y2
+	VADDPS       Y2, Y3, Y1
+	VBLENDVPS    Y0, Y3, Y2, Y2
+	VDIVPS       Y1, Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x00000008, BX
 	CMPQ         BX, SI
-	JLE          loop1
+	JLE          loop3
 
-end2:
+end4:
 	MOVQ         DX, SI
 	SUBQ         BX, SI
-	JZ           done3
+	JZ           done5
 	VMOVD        SI, X0
 	VPBROADCASTD X0, Y0
 	VPCMPGTD     lanes<>+0(SB), Y0, Y0
@@ -238,14 +508,14 @@ end2:
 	VFMADD213PS  Y3, Y3, Y4
 	VCMPPS       $0x15, numbers<>+832(SB), Y2, Y2
 	VANDPS       Y2, Y4, Y4
-	VMOVUPS      numbers<>+640(SB), Y2
-	VADDPS       Y2, Y4, Y3
-	VBLENDVPS    Y1, Y4, Y2, Y2
-	VDIVPS       Y3, Y2, Y2
-	VMULPS       Y1, Y2, Y2
-	VMASKMOVPS   Y2, Y0, (AX)(BX*4)
+	VMOVUPS      numbers<>+640(SB), Y3
+	VADDPS       Y3, Y4, Y2
+	VBLENDVPS    Y1, Y4, Y3, Y3
+	VDIVPS       Y2, Y3, Y3
+	VMULPS       Y1, Y3, Y3
+	VMASKMOVPS   Y3, Y0, (AX)(BX*4)
 
-done3:
+done5:
 	VZEROUPPER
 	RET
 
@@ -389,11 +659,121 @@ TEXT ·swishGradAVX2(SB), NOSPLIT, $0-72
 	MOVQ dx_len+8(FP), BX
 	XORQ SI, SI
 	MOVQ BX, DI
-	SUBQ $0x00000008, DI
+	SUBQ $0x00000018, DI
 	CMPQ SI, DI
 	JG   end2
 
 loop1:
+	VMOVUPS      (CX)(SI*4), Y0
+	VMOVUPS      32(CX)(SI*4), Y1
+	VMOVUPS      64(CX)(SI*4), Y2
+	VORPS        numbers<>+768(SB), Y0, Y3
+	VORPS        numbers<>+768(SB), Y1, Y4
+	VORPS        numbers<>+768(SB), Y2, Y5
+	VMOVUPS      numbers<>+64(SB), Y6
+	VFMADD231PS  numbers<>+128(SB), Y3, Y6
+	VMOVUPS      numbers<>+64(SB), Y7
+	VFMADD231PS  numbers<>+128(SB), Y4, Y7
+	VMOVUPS      numbers<>+64(SB), Y8
+	VFMADD231PS  numbers<>+128(SB), Y5, Y8
+	VSUBPS       numbers<>+64(SB), Y6, Y9
+	VMOVAPS      Y3, Y12
+	VSUBPS       numbers<>+64(SB), Y7, Y10
+	VMOVAPS      Y4, Y13
+	VSUBPS       numbers<>+64(SB), Y8, Y11
+	VMOVAPS      Y5, Y14
+	VFNMADD231PS numbers<>+192(SB), Y9, Y12
+	VFNMADD231PS numbers<>+192(SB), Y10, Y13
+	VFNMADD231PS numbers<>+192(SB), Y11, Y14
+	VFNMADD231PS numbers<>+256(SB), Y9, Y12
+	VFNMADD231PS numbers<>+256(SB), Y10, Y13
+	VFNMADD231PS numbers<>+256(SB), Y11, Y14
+	VMOVUPS      numbers<>+320(SB), Y9
+	VMOVUPS      numbers<>+320(SB), Y10
+	VMOVUPS      numbers<>+320(SB), Y11
+	VFMADD213PS  numbers<>+384(SB), Y12, Y9
+	VFMADD213PS  numbers<>+384(SB), Y13, Y10
+	VFMADD213PS  numbers<>+384(SB), Y14, Y11
+	VFMADD213PS  numbers<>+448(SB), Y12, Y9
+	VFMADD213PS  numbers<>+448(SB), Y13, Y10
+	VFMADD213PS  numbers<>+448(SB), Y14, Y11
+	VFMADD213PS  numbers<>+512(SB), Y12, Y9
+	VFMADD213PS  numbers<>+512(SB), Y13, Y10
+	VFMADD213PS  numbers<>+512(SB), Y14, Y11
+	VFMADD213PS  numbers<>+576(SB), Y12, Y9
+	VFMADD213PS  numbers<>+576(SB), Y13, Y10
+	VFMADD213PS  numbers<>+576(SB), Y14, Y11
+	VMULPS       Y12, Y9, Y9
+	VMULPS       Y13, Y10, Y10
+	VMULPS       Y14, Y11, Y11
+	VFMADD213PS  Y12, Y12, Y9
+	VFMADD213PS  Y13, Y13, Y10
+	VFMADD213PS  Y14, Y14, Y11
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       numbers<>+640(SB), Y6, Y6
+	VPADDD       numbers<>+640(SB), Y7, Y7
+	VPADDD       numbers<>+640(SB), Y8, Y8
+	VFMADD213PS  Y6, Y6, Y9
+	VFMADD213PS  Y7, Y7, Y10
+	VFMADD213PS  Y8, Y8, Y11
+	VCMPPS       $0x15, numbers<>+832(SB), Y3, Y3
+	VANDPS       Y3, Y9, Y9
+	VCMPPS       $0x15, numbers<>+832(SB), Y4, Y3
+	VANDPS       Y3, Y10, Y10
+	VCMPPS       $0x15, numbers<>+832(SB), Y5, Y3
+	VANDPS       Y3, Y11, Y11
+	VMOVUPS      numbers<>+640(SB), Y5
+	VADDPS       Y5, Y9, Y4
+	VBLENDVPS    Y0, Y9, Y5, Y3
+	VBLENDVPS    Y0, Y5, Y9, Y6
+	VMOVUPS      numbers<>+640(SB), Y8
+	VADDPS       Y8, Y10, Y7
+	VBLENDVPS    Y1, Y10, Y8, Y5
+	VBLENDVPS    Y1, Y8, Y10, Y9
+	VMOVUPS      numbers<>+640(SB), Y12
+	VADDPS       Y12, Y11, Y10
+	VBLENDVPS    Y2, Y11, Y12, Y8
+	VBLENDVPS    Y2, Y12, Y11, Y11
+	VMOVUPS      numbers<>+640(SB), Y12
+	VDIVPS       Y4, Y12, Y12
+	VMULPS       Y12, Y3, Y3
+	VMULPS       Y12, Y6, Y6
+	VMOVUPS      numbers<>+640(SB), Y4
+	VDIVPS       Y7, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y4, Y9, Y9
+	VMOVUPS      numbers<>+640(SB), Y4
+	VDIVPS       Y10, Y4, Y4
+	VMULPS       Y4, Y8, Y8
+	VMULPS       Y4, Y11, Y11
+	VFMADD213PS  numbers<>+640(SB), Y0, Y6
+	VMULPS       Y6, Y3, Y3
+	VFMADD213PS  numbers<>+640(SB), Y1, Y9
+	VMULPS       Y9, Y5, Y5
+	VFMADD213PS  numbers<>+640(SB), Y2, Y11
+	VMULPS       Y11, Y8, Y8
+	VMOVUPS      (DX)(SI*4), Y0
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      Y3, (AX)(SI*4)
+	VMOVUPS      32(DX)(SI*4), Y0
+	VMULPS       Y0, Y5, Y5
+	VMOVUPS      Y5, 32(AX)(SI*4)
+	VMOVUPS      64(DX)(SI*4), Y0
+	VMULPS       Y0, Y8, Y8
+	VMOVUPS      Y8, 64(AX)(SI*4)
+	ADDQ         $0x00000018, SI
+	CMPQ         SI, DI
+	JLE          loop1
+
+end2:
+	MOVQ BX, DI
+	SUBQ $0x00000008, DI
+	CMPQ SI, DI
+	JG   end4
+
+loop3:
 	VMOVUPS      (CX)(SI*4), Y0
 	VORPS        numbers<>+768(SB), Y0, Y1
 	VMOVUPS      numbers<>+64(SB), Y2
@@ -414,27 +794,27 @@ loop1:
 	VFMADD213PS  Y2, Y2, Y3
 	VCMPPS       $0x15, numbers<>+832(SB), Y1, Y1
 	VANDPS       Y1, Y3, Y3
-	VMOVUPS      numbers<>+640(SB), Y1
-	VADDPS       Y1, Y3, Y4
-	VBLENDVPS    Y0, Y3, Y1, Y2
-	VBLENDVPS    Y0, Y1, Y3, Y1
-	VMOVUPS      numbers<>+640(SB), Y3
-	VDIVPS       Y4, Y3, Y3
-	VMULPS       Y3, Y2, Y2
+	VMOVUPS      numbers<>+640(SB), Y4
+	VADDPS       Y4, Y3, Y2
+	VBLENDVPS    Y0, Y3, Y4, Y1
+	VBLENDVPS    Y0, Y4, Y3, Y3
+	VMOVUPS      numbers<>+640(SB), Y4
+	VDIVPS       Y2, Y4, Y4
+	VMULPS       Y4, Y1, Y1
+	VMULPS       Y4, Y3, Y3
+	VFMADD213PS  numbers<>+640(SB), Y0, Y3
 	VMULPS       Y3, Y1, Y1
-	VFMADD213PS  numbers<>+640(SB), Y0, Y1
-	VMULPS       Y1, Y2, Y2
 	VMOVUPS      (DX)(SI*4), Y0
-	VMULPS       Y0, Y2, Y2
-	VMOVUPS      Y2, (AX)(SI*4)
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      Y1, (AX)(SI*4)
 	ADDQ         $0x00000008, SI
 	CMPQ         SI, DI
-	JLE          loop1
+	JLE          loop3
 
-end2:
+end4:
 	MOVQ         BX, DI
 	SUBQ         SI, DI
-	JZ           done3
+	JZ           done5
 	VMOVD        DI, X0
 	VPBROADCASTD X0, Y0
 	VPCMPGTD     lanes<>+0(SB), Y0, Y0
@@ -458,21 +838,21 @@ end2:
 	VFMADD213PS  Y3, Y3, Y4
 	VCMPPS       $0x15, numbers<>+832(SB), Y2, Y2
 	VANDPS       Y2, Y4, Y4
-	VMOVUPS      numbers<>+640(SB), Y2
-	VADDPS       Y2, Y4, Y5
-	VBLENDVPS    Y1, Y4, Y2, Y3
-	VBLENDVPS    Y1, Y2, Y4, Y2
-	VMOVUPS      numbers<>+640(SB), Y4
-	VDIVPS       Y5, Y4, Y4
-	VMULPS       Y4, Y3, Y3
+	VMOVUPS      numbers<>+640(SB), Y5
+	VADDPS       Y5, Y4, Y3
+	VBLENDVPS    Y1, Y4, Y5, Y2
+	VBLENDVPS    Y1, Y5, Y4, Y4
+	VMOVUPS      numbers<>+640(SB), Y5
+	VDIVPS       Y3, Y5, Y5
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y5, Y4, Y4
+	VFMADD213PS  numbers<>+640(SB), Y1, Y4
 	VMULPS       Y4, Y2, Y2
-	VFMADD213PS  numbers<>+640(SB), Y1, Y2
-	VMULPS       Y2, Y3, Y3
 	VMASKMOVPS   (DX)(SI*4), Y0, Y1
-	VMULPS       Y1, Y3, Y3
-	VMASKMOVPS   Y3, Y0, (AX)(SI*4)
+	VMULPS       Y1, Y2, Y2
+	VMASKMOVPS   Y2, Y0, (AX)(SI*4)
 
-done3:
+done5:
 	VZEROUPPER
 	RET
 
@@ -485,11 +865,103 @@ TEXT ·gluAVX2(SB), NOSPLIT, $0-72
 	MOVQ dst_len+8(FP), BX
 	XORQ SI, SI
 	MOVQ BX, DI
-	SUBQ $0x00000008, DI
+	SUBQ $0x00000018, DI
 	CMPQ SI, DI
 	JG   end2
 
 loop1:
+	VMOVUPS      (DX)(SI*4), Y0
+	VMOVUPS      32(DX)(SI*4), Y1
+	VMOVUPS      64(DX)(SI*4), Y2
+	VORPS        numbers<>+768(SB), Y0, Y3
+	VORPS        numbers<>+768(SB), Y1, Y4
+	VORPS        numbers<>+768(SB), Y2, Y5
+	VMOVUPS      numbers<>+64(SB), Y6
+	VFMADD231PS  numbers<>+128(SB), Y3, Y6
+	VMOVUPS      numbers<>+64(SB), Y7
+	VFMADD231PS  numbers<>+128(SB), Y4, Y7
+	VMOVUPS      numbers<>+64(SB), Y8
+	VFMADD231PS  numbers<>+128(SB), Y5, Y8
+	VSUBPS       numbers<>+64(SB), Y6, Y9
+	VMOVAPS      Y3, Y12
+	VSUBPS       numbers<>+64(SB), Y7, Y10
+	VMOVAPS      Y4, Y13
+	VSUBPS       numbers<>+64(SB), Y8, Y11
+	VMOVAPS      Y5, Y14
+	VFNMADD231PS numbers<>+192(SB), Y9, Y12
+	VFNMADD231PS numbers<>+192(SB), Y10, Y13
+	VFNMADD231PS numbers<>+192(SB), Y11, Y14
+	VFNMADD231PS numbers<>+256(SB), Y9, Y12
+	VFNMADD231PS numbers<>+256(SB), Y10, Y13
+	VFNMADD231PS numbers<>+256(SB), Y11, Y14
+	VMOVUPS      numbers<>+320(SB), Y9
+	VMOVUPS      numbers<>+320(SB), Y10
+	VMOVUPS      numbers<>+320(SB), Y11
+	VFMADD213PS  numbers<>+384(SB), Y12, Y9
+	VFMADD213PS  numbers<>+384(SB), Y13, Y10
+	VFMADD213PS  numbers<>+384(SB), Y14, Y11
+	VFMADD213PS  numbers<>+448(SB), Y12, Y9
+	VFMADD213PS  numbers<>+448(SB), Y13, Y10
+	VFMADD213PS  numbers<>+448(SB), Y14, Y11
+	VFMADD213PS  numbers<>+512(SB), Y12, Y9
+	VFMADD213PS  numbers<>+512(SB), Y13, Y10
+	VFMADD213PS  numbers<>+512(SB), Y14, Y11
+	VFMADD213PS  numbers<>+576(SB), Y12, Y9
+	VFMADD213PS  numbers<>+576(SB), Y13, Y10
+	VFMADD213PS  numbers<>+576(SB), Y14, Y11
+	VMULPS       Y12, Y9, Y9
+	VMULPS       Y13, Y10, Y10
+	VMULPS       Y14, Y11, Y11
+	VFMADD213PS  Y12, Y12, Y9
+	VFMADD213PS  Y13, Y13, Y10
+	VFMADD213PS  Y14, Y14, Y11
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       numbers<>+640(SB), Y6, Y6
+	VPADDD       numbers<>+640(SB), Y7, Y7
+	VPADDD       numbers<>+640(SB), Y8, Y8
+	VFMADD213PS  Y6, Y6, Y9
+	VFMADD213PS  Y7, Y7, Y10
+	VFMADD213PS  Y8, Y8, Y11
+	VCMPPS       $0x15, numbers<>+832(SB), Y3, Y3
+	VANDPS       Y3, Y9, Y9
+	VCMPPS       $0x15, numbers<>+832(SB), Y4, Y3
+	VANDPS       Y3, Y10, Y10
+	VCMPPS       $0x15, numbers<>+832(SB), Y5, Y3
+	VANDPS       Y3, Y11, Y11
+	VMOVUPS      numbers<>+640(SB), Y4
+	VADDPS       Y4, Y9, Y3
+	VBLENDVPS    Y0, Y9, Y4, Y0
+	VMOVUPS      numbers<>+640(SB), Y5
+	VADDPS       Y5, Y10, Y4
+	VBLENDVPS    Y1, Y10, Y5, Y1
+	VMOVUPS      numbers<>+640(SB), Y6
+	VADDPS       Y6, Y11, Y5
+	VBLENDVPS    Y2, Y11, Y6, Y2
+	VDIVPS       Y3, Y0, Y0
+	VDIVPS       Y4, Y1, Y1
+	VDIVPS       Y5, Y2, Y2
+	VMOVUPS      (CX)(SI*4), Y3
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      Y0, (AX)(SI*4)
+	VMOVUPS      32(CX)(SI*4), Y0
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(AX)(SI*4)
+	VMOVUPS      64(CX)(SI*4), Y0
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      Y2, 64(AX)(SI*4)
+	ADDQ         $0x00000018, SI
+	CMPQ         SI, DI
+	JLE          loop1
+
+end2:
+	MOVQ BX, DI
+	SUBQ $0x00000008, DI
+	CMPQ SI, DI
+	JG   end4
+
+loop3:
 	VMOVUPS      (DX)(SI*4), Y0
 	VORPS        numbers<>+768(SB), Y0, Y1
 	VMOVUPS      numbers<>+64(SB), Y2
@@ -510,21 +982,21 @@ loop1:
 	VFMADD213PS  Y2, Y2, Y3
 	VCMPPS       $0x15, numbers<>+832(SB), Y1, Y1
 	VANDPS       Y1, Y3, Y3
-	VMOVUPS      numbers<>+640(SB), Y1
-	VADDPS       Y1, Y3, Y2
-	VBLENDVPS    Y0, Y3, Y1, Y0
-	VDIVPS       Y2, Y0, Y0
+	VMOVUPS      numbers<>+640(SB), Y2
+	VADDPS       Y2, Y3, Y1
+	VBLENDVPS    Y0, Y3, Y2, Y0
+	VDIVPS       Y1, Y0, Y0
 	VMOVUPS      (CX)(SI*4), Y1
 	VMULPS       Y1, Y0, Y0
 	VMOVUPS      Y0, (AX)(SI*4)
 	ADDQ         $0x00000008, SI
 	CMPQ         SI, DI
-	JLE          loop1
+	JLE          loop3
 
-end2:
+end4:
 	MOVQ         BX, DI
 	SUBQ         SI, DI
-	JZ           done3
+	JZ           done5
 	VMOVD        DI, X0
 	VPBROADCASTD X0, Y0
 	VPCMPGTD     lanes<>+0(SB), Y0, Y0
@@ -548,15 +1020,15 @@ end2:
 	VFMADD213PS  Y3, Y3, Y4
 	VCMPPS       $0x15, numbers<>+832(SB), Y2, Y2
 	VANDPS       Y2, Y4, Y4
-	VMOVUPS      numbers<>+640(SB), Y2
-	VADDPS       Y2, Y4, Y3
-	VBLENDVPS    Y1, Y4, Y2, Y1
-	VDIVPS       Y3, Y1, Y1
+	VMOVUPS      numbers<>+640(SB), Y3
+	VADDPS       Y3, Y4, Y2
+	VBLENDVPS    Y1, Y4, Y3, Y1
+	VDIVPS       Y2, Y1, Y1
 	VMASKMOVPS   (CX)(SI*4), Y0, Y2
 	VMULPS       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 
-done3:
+done5:
 	VZEROUPPER
 	RET
 
@@ -571,11 +1043,127 @@ TEXT ·gluGradAVX2(SB), NOSPLIT, $0-120
 	MOVQ da_len+8(FP), DI
 	XORQ R8, R8
 	MOVQ DI, R9
-	SUBQ $0x00000008, R9
+	SUBQ $0x00000018, R9
 	CMPQ R8, R9
 	JG   end2
 
 loop1:
+	VMOVUPS      (BX)(R8*4), Y0
+	VMOVUPS      32(BX)(R8*4), Y1
+	VMOVUPS      64(BX)(R8*4), Y2
+	VORPS        numbers<>+768(SB), Y0, Y3
+	VORPS        numbers<>+768(SB), Y1, Y4
+	VORPS        numbers<>+768(SB), Y2, Y5
+	VMOVUPS      numbers<>+64(SB), Y6
+	VFMADD231PS  numbers<>+128(SB), Y3, Y6
+	VMOVUPS      numbers<>+64(SB), Y7
+	VFMADD231PS  numbers<>+128(SB), Y4, Y7
+	VMOVUPS      numbers<>+64(SB), Y8
+	VFMADD231PS  numbers<>+128(SB), Y5, Y8
+	VSUBPS       numbers<>+64(SB), Y6, Y9
+	VMOVAPS      Y3, Y12
+	VSUBPS       numbers<>+64(SB), Y7, Y10
+	VMOVAPS      Y4, Y13
+	VSUBPS       numbers<>+64(SB), Y8, Y11
+	VMOVAPS      Y5, Y14
+	VFNMADD231PS numbers<>+192(SB), Y9, Y12
+	VFNMADD231PS numbers<>+192(SB), Y10, Y13
+	VFNMADD231PS numbers<>+192(SB), Y11, Y14
+	VFNMADD231PS numbers<>+256(SB), Y9, Y12
+	VFNMADD231PS numbers<>+256(SB), Y10, Y13
+	VFNMADD231PS numbers<>+256(SB), Y11, Y14
+	VMOVUPS      numbers<>+320(SB), Y9
+	VMOVUPS      numbers<>+320(SB), Y10
+	VMOVUPS      numbers<>+320(SB), Y11
+	VFMADD213PS  numbers<>+384(SB), Y12, Y9
+	VFMADD213PS  numbers<>+384(SB), Y13, Y10
+	VFMADD213PS  numbers<>+384(SB), Y14, Y11
+	VFMADD213PS  numbers<>+448(SB), Y12, Y9
+	VFMADD213PS  numbers<>+448(SB), Y13, Y10
+	VFMADD213PS  numbers<>+448(SB), Y14, Y11
+	VFMADD213PS  numbers<>+512(SB), Y12, Y9
+	VFMADD213PS  numbers<>+512(SB), Y13, Y10
+	VFMADD213PS  numbers<>+512(SB), Y14, Y11
+	VFMADD213PS  numbers<>+576(SB), Y12, Y9
+	VFMADD213PS  numbers<>+576(SB), Y13, Y10
+	VFMADD213PS  numbers<>+576(SB), Y14, Y11
+	VMULPS       Y12, Y9, Y9
+	VMULPS       Y13, Y10, Y10
+	VMULPS       Y14, Y11, Y11
+	VFMADD213PS  Y12, Y12, Y9
+	VFMADD213PS  Y13, Y13, Y10
+	VFMADD213PS  Y14, Y14, Y11
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y8, Y8
+	VPADDD       numbers<>+640(SB), Y6, Y6
+	VPADDD       numbers<>+640(SB), Y7, Y7
+	VPADDD       numbers<>+640(SB), Y8, Y8
+	VFMADD213PS  Y6, Y6, Y9
+	VFMADD213PS  Y7, Y7, Y10
+	VFMADD213PS  Y8, Y8, Y11
+	VCMPPS       $0x15, numbers<>+832(SB), Y3, Y3
+	VANDPS       Y3, Y9, Y9
+	VCMPPS       $0x15, numbers<>+832(SB), Y4, Y3
+	VANDPS       Y3, Y10, Y10
+	VCMPPS       $0x15, numbers<>+832(SB), Y5, Y3
+	VANDPS       Y3, Y11, Y11
+	VMOVUPS      numbers<>+640(SB), Y5
+	VADDPS       Y5, Y9, Y4
+	VBLENDVPS    Y0, Y9, Y5, Y3
+	VBLENDVPS    Y0, Y5, Y9, Y5
+	VMOVUPS      numbers<>+640(SB), Y7
+	VADDPS       Y7, Y10, Y6
+	VBLENDVPS    Y1, Y10, Y7, Y0
+	VBLENDVPS    Y1, Y7, Y10, Y7
+	VMOVUPS      numbers<>+640(SB), Y9
+	VADDPS       Y9, Y11, Y8
+	VBLENDVPS    Y2, Y11, Y9, Y1
+	VBLENDVPS    Y2, Y9, Y11, Y2
+	VMOVUPS      numbers<>+640(SB), Y9
+	VDIVPS       Y4, Y9, Y9
+	VMULPS       Y9, Y3, Y3
+	VMULPS       Y9, Y5, Y5
+	VMOVUPS      numbers<>+640(SB), Y4
+	VDIVPS       Y6, Y4, Y4
+	VMULPS       Y4, Y0, Y0
+	VMULPS       Y4, Y7, Y7
+	VMOVUPS      numbers<>+640(SB), Y4
+	VDIVPS       Y8, Y4, Y4
+	VMULPS       Y4, Y1, Y1
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      (SI)(R8*4), Y4
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      (DX)(R8*4), Y4
+	VMULPS       Y4, Y5, Y5
+	VMULPS       Y3, Y5, Y5
+	VMOVUPS      Y3, (AX)(R8*4)
+	VMOVUPS      Y5, (CX)(R8*4)
+	VMOVUPS      32(SI)(R8*4), Y3
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      32(DX)(R8*4), Y3
+	VMULPS       Y3, Y7, Y7
+	VMULPS       Y0, Y7, Y7
+	VMOVUPS      Y0, 32(AX)(R8*4)
+	VMOVUPS      Y7, 32(CX)(R8*4)
+	VMOVUPS      64(SI)(R8*4), Y0
+	VMULPS       Y0, Y1, Y1
+	VMOVUPS      64(DX)(R8*4), Y0
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y2, Y2
+	VMOVUPS      Y1, 64(AX)(R8*4)
+	VMOVUPS      Y2, 64(CX)(R8*4)
+	ADDQ         $0x00000018, R8
+	CMPQ         R8, R9
+	JLE          loop1
+
+end2:
+	MOVQ DI, R9
+	SUBQ $0x00000008, R9
+	CMPQ R8, R9
+	JG   end4
+
+loop3:
 	VMOVUPS      (BX)(R8*4), Y0
 	VORPS        numbers<>+768(SB), Y0, Y1
 	VMOVUPS      numbers<>+64(SB), Y2
@@ -596,29 +1184,29 @@ loop1:
 	VFMADD213PS  Y2, Y2, Y3
 	VCMPPS       $0x15, numbers<>+832(SB), Y1, Y1
 	VANDPS       Y1, Y3, Y3
-	VMOVUPS      numbers<>+640(SB), Y1
-	VADDPS       Y1, Y3, Y4
-	VBLENDVPS    Y0, Y3, Y1, Y2
-	VBLENDVPS    Y0, Y1, Y3, Y0
-	VMOVUPS      numbers<>+640(SB), Y1
-	VDIVPS       Y4, Y1, Y1
-	VMULPS       Y1, Y2, Y2
-	VMULPS       Y1, Y0, Y0
-	VMOVUPS      (SI)(R8*4), Y1
-	VMULPS       Y1, Y2, Y2
-	VMOVUPS      (DX)(R8*4), Y1
-	VMULPS       Y1, Y0, Y0
+	VMOVUPS      numbers<>+640(SB), Y4
+	VADDPS       Y4, Y3, Y2
+	VBLENDVPS    Y0, Y3, Y4, Y1
+	VBLENDVPS    Y0, Y4, Y3, Y0
+	VMOVUPS      numbers<>+640(SB), Y3
+	VDIVPS       Y2, Y3, Y3
+	VMULPS       Y3, Y1, Y1
+	VMULPS       Y3, Y0, Y0
+	VMOVUPS      (SI)(R8*4), Y2
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      (DX)(R8*4), Y2
 	VMULPS       Y2, Y0, Y0
-	VMOVUPS      Y2, (AX)(R8*4)
+	VMULPS       Y1, Y0, Y0
+	VMOVUPS      Y1, (AX)(R8*4)
 	VMOVUPS      Y0, (CX)(R8*4)
 	ADDQ         $0x00000008, R8
 	CMPQ         R8, R9
-	JLE          loop1
+	JLE          loop3
 
-end2:
+end4:
 	MOVQ         DI, R9
 	SUBQ         R8, R9
-	JZ           done3
+	JZ           done5
 	VMOVD        R9, X0
 	VPBROADCASTD X0, Y0
 	VPCMPGTD     lanes<>+0(SB), Y0, Y0
@@ -642,23 +1230,23 @@ end2:
 	VFMADD213PS  Y3, Y3, Y4
 	VCMPPS       $0x15, numbers<>+832(SB), Y2, Y2
 	VANDPS       Y2, Y4, Y4
-	VMOVUPS      numbers<>+640(SB), Y2
-	VADDPS       Y2, Y4, Y5
-	VBLENDVPS    Y1, Y4, Y2, Y3
-	VBLENDVPS    Y1, Y2, Y4, Y1
-	VMOVUPS      numbers<>+640(SB), Y2
-	VDIVPS       Y5, Y2, Y2
-	VMULPS       Y2, Y3, Y3
-	VMULPS       Y2, Y1, Y1
-	VMASKMOVPS   (SI)(R8*4), Y0, Y2
-	VMULPS       Y2, Y3, Y3
-	VMASKMOVPS   (DX)(R8*4), Y0, Y2
-	VMULPS       Y2, Y1, Y1
+	VMOVUPS      numbers<>+640(SB), Y5
+	VADDPS       Y5, Y4, Y3
+	VBLENDVPS    Y1, Y4, Y5, Y2
+	VBLENDVPS    Y1, Y5, Y4, Y1
+	VMOVUPS      numbers<>+640(SB), Y4
+	VDIVPS       Y3, Y4, Y4
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y1, Y1
+	VMASKMOVPS   (SI)(R8*4), Y0, Y3
+	VMULPS       Y3, Y2, Y2
+	VMASKMOVPS   (DX)(R8*4), Y0, Y3
 	VMULPS       Y3, Y1, Y1
-	VMASKMOVPS   Y3, Y0, (AX)(R8*4)
+	VMULPS       Y2, Y1, Y1
+	VMASKMOVPS   Y2, Y0, (AX)(R8*4)
 	VMASKMOVPS   Y1, Y0, (CX)(R8*4)
 
-done3:
+done5:
 	VZEROUPPER
 	RET
 
@@ -1120,80 +1708,203 @@ TEXT ·expAVX512(SB), NOSPLIT, $0-48
 	MOVQ dst_len+8(FP), DX
 	XORQ BX, BX
 	MOVQ DX, SI
-	SUBQ $0x00000010, SI
+	SUBQ $0x00000040, SI
 	CMPQ BX, SI
 	JG   end2
 
 loop1:
 	VMOVUPS      (CX)(BX*4), Z0
+	VMOVUPS      64(CX)(BX*4), Z1
+	VMOVUPS      128(CX)(BX*4), Z2
+	VMOVUPS      192(CX)(BX*4), Z3
+	VMOVUPS      numbers<>+0(SB), Z4
+	VMINPS       Z0, Z4, Z4
+	VMOVUPS      numbers<>+0(SB), Z0
+	VMINPS       Z1, Z0, Z0
 	VMOVUPS      numbers<>+0(SB), Z1
-	VMINPS       Z0, Z1, Z1
-	VMOVUPS      numbers<>+64(SB), Z0
-	VFMADD231PS  numbers<>+128(SB), Z1, Z0
-	VSUBPS       numbers<>+64(SB), Z0, Z2
-	VMOVAPS      Z1, Z3
-	VFNMADD231PS numbers<>+192(SB), Z2, Z3
-	VFNMADD231PS numbers<>+256(SB), Z2, Z3
-	VMOVUPS      numbers<>+320(SB), Z2
-	VFMADD213PS  numbers<>+384(SB), Z3, Z2
-	VFMADD213PS  numbers<>+448(SB), Z3, Z2
-	VFMADD213PS  numbers<>+512(SB), Z3, Z2
-	VFMADD213PS  numbers<>+576(SB), Z3, Z2
-	VMULPS       Z3, Z2, Z2
-	VFMADD213PS  Z3, Z3, Z2
-	VPSUBD       numbers<>+64(SB), Z0, Z0
-	VPSRAD       $0x01, Z0, Z3
-	VPSUBD       Z3, Z0, Z0
+	VMINPS       Z2, Z1, Z1
+	VMOVUPS      numbers<>+0(SB), Z2
+	VMINPS       Z3, Z2, Z2
+	VMOVUPS      numbers<>+64(SB), Z8
+	VFMADD231PS  numbers<>+128(SB), Z4, Z8
+	VMOVUPS      numbers<>+64(SB), Z9
+	VFMADD231PS  numbers<>+128(SB), Z0, Z9
+	VMOVUPS      numbers<>+64(SB), Z10
+	VFMADD231PS  numbers<>+128(SB), Z1, Z10
+	VMOVUPS      numbers<>+64(SB), Z11
+	VFMADD231PS  numbers<>+128(SB), Z2, Z11
+	VSUBPS       numbers<>+64(SB), Z8, Z12
+	VMOVAPS      Z4, Z3
+	VSUBPS       numbers<>+64(SB), Z9, Z13
+	VMOVAPS      Z0, Z5
+	VSUBPS       numbers<>+64(SB), Z10, Z14
+	VMOVAPS      Z1, Z6
+	VSUBPS       numbers<>+64(SB), Z11, Z15
+	VMOVAPS      Z2, Z7
+	VFNMADD231PS numbers<>+192(SB), Z12, Z3
+	VFNMADD231PS numbers<>+192(SB), Z13, Z5
+	VFNMADD231PS numbers<>+192(SB), Z14, Z6
+	VFNMADD231PS numbers<>+192(SB), Z15, Z7
+	VFNMADD231PS numbers<>+256(SB), Z12, Z3
+	VFNMADD231PS numbers<>+256(SB), Z13, Z5
+	VFNMADD231PS numbers<>+256(SB), Z14, Z6
+	VFNMADD231PS numbers<>+256(SB), Z15, Z7
+	VMOVUPS      numbers<>+320(SB), Z12
+	VMOVUPS      numbers<>+320(SB), Z13
+	VMOVUPS      numbers<>+320(SB), Z14
+	VMOVUPS      numbers<>+320(SB), Z15
+	VFMADD213PS  numbers<>+384(SB), Z3, Z12
+	VFMADD213PS  numbers<>+384(SB), Z5, Z13
+	VFMADD213PS  numbers<>+384(SB), Z6, Z14
+	VFMADD213PS  numbers<>+384(SB), Z7, Z15
+	VFMADD213PS  numbers<>+448(SB), Z3, Z12
+	VFMADD213PS  numbers<>+448(SB), Z5, Z13
+	VFMADD213PS  numbers<>+448(SB), Z6, Z14
+	VFMADD213PS  numbers<>+448(SB), Z7, Z15
+	VFMADD213PS  numbers<>+512(SB), Z3, Z12
+	VFMADD213PS  numbers<>+512(SB), Z5, Z13
+	VFMADD213PS  numbers<>+512(SB), Z6, Z14
+	VFMADD213PS  numbers<>+512(SB), Z7, Z15
+	VFMADD213PS  numbers<>+576(SB), Z3, Z12
+	VFMADD213PS  numbers<>+576(SB), Z5, Z13
+	VFMADD213PS  numbers<>+576(SB), Z6, Z14
+	VFMADD213PS  numbers<>+576(SB), Z7, Z15
+	VMULPS       Z3, Z12, Z12
+	VMULPS       Z5, Z13, Z13
+	VMULPS       Z6, Z14, Z14
+	VMULPS       Z7, Z15, Z15
+	VFMADD213PS  Z3, Z3, Z12
+	VFMADD213PS  Z5, Z5, Z13
+	VFMADD213PS  Z6, Z6, Z14
+	VFMADD213PS  Z7, Z7, Z15
+	VPSUBD       numbers<>+64(SB), Z8, Z8
+	VPSRAD       $0x01, Z8, Z3
+	VPSUBD       Z3, Z8, Z8
+	VPSUBD       numbers<>+64(SB), Z9, Z9
+	VPSRAD       $0x01, Z9, Z5
+	VPSUBD       Z5, Z9, Z9
+	VPSUBD       numbers<>+64(SB), Z10, Z10
+	VPSRAD       $0x01, Z10, Z6
+	VPSUBD       Z6, Z10, Z10
+	VPSUBD       numbers<>+64(SB), Z11, Z11
+	VPSRAD       $0x01, Z11, Z7
+	VPSUBD       Z7, Z11, Z11
 	VPSLLD       $0x17, Z3, Z3
+	VPSLLD       $0x17, Z5, Z5
+	VPSLLD       $0x17, Z6, Z6
+	VPSLLD       $0x17, Z7, Z7
 	VPADDD       numbers<>+640(SB), Z3, Z3
-	VPSLLD       $0x17, Z0, Z0
-	VPADDD       numbers<>+640(SB), Z0, Z0
-	VFMADD213PS  Z3, Z3, Z2
-	VMULPS       Z0, Z2, Z2
+	VPADDD       numbers<>+640(SB), Z5, Z5
+	VPADDD       numbers<>+640(SB), Z6, Z6
+	VPADDD       numbers<>+640(SB), Z7, Z7
+	VPSLLD       $0x17, Z8, Z8
+	VPSLLD       $0x17, Z9, Z9
+	VPSLLD       $0x17, Z10, Z10
+	VPSLLD       $0x17, Z11, Z11
+	VPADDD       numbers<>+640(SB), Z8, Z8
+	VPADDD       numbers<>+640(SB), Z9, Z9
+	VPADDD       numbers<>+640(SB), Z10, Z10
+	VPADDD       numbers<>+640(SB), Z11, Z11
+	VFMADD213PS  Z3, Z3, Z12
+	VFMADD213PS  Z5, Z5, Z13
+	VFMADD213PS  Z6, Z6, Z14
+	VFMADD213PS  Z7, Z7, Z15
+	VMULPS       Z8, Z12, Z12
+	VMULPS       Z9, Z13, Z13
+	VMULPS       Z10, Z14, Z14
+	VMULPS       Z11, Z15, Z15
+	VCMPPS       $0x15, numbers<>+704(SB), Z4, K1
+	VMOVAPS.Z    Z12, K1, Z12
+	VCMPPS       $0x15, numbers<>+704(SB), Z0, K1
+	VMOVAPS.Z    Z13, K1, Z13
 	VCMPPS       $0x15, numbers<>+704(SB), Z1, K1
-	VMOVAPS.Z    Z2, K1, Z2
-	VMOVUPS      Z2, (AX)(BX*4)
-	ADDQ         $0x00000010, BX
+	VMOVAPS.Z    Z14, K1, Z14
+	VCMPPS       $0x15, numbers<>+704(SB), Z2, K1
+	VMOVAPS.Z    Z15, K1, Z15
+	VMOVUPS      Z12, (AX)(BX*4)
+	VMOVUPS      Z13, 64(AX)(BX*4)
+	VMOVUPS      Z14, 128(AX)(BX*4)
+	VMOVUPS      Z15, 192(AX)(BX*4)
+	ADDQ         $0x00000040, BX
 	CMPQ         BX, SI
 	JLE          loop1
 
 end2:
+	MOVQ DX, SI
+	SUBQ $0x00000010, SI
+	CMPQ BX, SI
+	JG   end4
+
+loop3:
+	VMOVUPS      (CX)(BX*4), Z0
+	VMOVUPS      numbers<>+0(SB), Z1
+	VMINPS       Z0, Z1, Z1
+	VMOVUPS      numbers<>+64(SB), Z2
+	VFMADD231PS  numbers<>+128(SB), Z1, Z2
+	VSUBPS       numbers<>+64(SB), Z2, Z3
+	VMOVAPS      Z1, Z0
+	VFNMADD231PS numbers<>+192(SB), Z3, Z0
+	VFNMADD231PS numbers<>+256(SB), Z3, Z0
+	VMOVUPS      numbers<>+320(SB), Z3
+	VFMADD213PS  numbers<>+384(SB), Z0, Z3
+	VFMADD213PS  numbers<>+448(SB), Z0, Z3
+	VFMADD213PS  numbers<>+512(SB), Z0, Z3
+	VFMADD213PS  numbers<>+576(SB), Z0, Z3
+	VMULPS       Z0, Z3, Z3
+	VFMADD213PS  Z0, Z0, Z3
+	VPSUBD       numbers<>+64(SB), Z2, Z2
+	VPSRAD       $0x01, Z2, Z0
+	VPSUBD       Z0, Z2, Z2
+	VPSLLD       $0x17, Z0, Z0
+	VPADDD       numbers<>+640(SB), Z0, Z0
+	VPSLLD       $0x17, Z2, Z2
+	VPADDD       numbers<>+640(SB), Z2, Z2
+	VFMADD213PS  Z0, Z0, Z3
+	VMULPS       Z2, Z3, Z3
+	VCMPPS       $0x15, numbers<>+704(SB), Z1, K1
+	VMOVAPS.Z    Z3, K1, Z3
+	VMOVUPS      Z3, (AX)(BX*4)
+	ADDQ         $0x00000010, BX
+	CMPQ         BX, SI
+	JLE          loop3
+
+end4:
 	MOVQ         DX, SI
 	SUBQ         BX, SI
-	JZ           done3
+	JZ           done5
 	MOVL         $0x0000ffff, DX
 	BZHIL        SI, DX, DX
 	KMOVW        DX, K1
 	VMOVUPS.Z    (CX)(BX*4), K1, Z0
 	VMOVUPS      numbers<>+0(SB), Z1
 	VMINPS       Z0, Z1, Z1
-	VMOVUPS      numbers<>+64(SB), Z0
-	VFMADD231PS  numbers<>+128(SB), Z1, Z0
-	VSUBPS       numbers<>+64(SB), Z0, Z2
-	VMOVAPS      Z1, Z3
-	VFNMADD231PS numbers<>+192(SB), Z2, Z3
-	VFNMADD231PS numbers<>+256(SB), Z2, Z3
-	VMOVUPS      numbers<>+320(SB), Z2
-	VFMADD213PS  numbers<>+384(SB), Z3, Z2
-	VFMADD213PS  numbers<>+448(SB), Z3, Z2
-	VFMADD213PS  numbers<>+512(SB), Z3, Z2
-	VFMADD213PS  numbers<>+576(SB), Z3, Z2
-	VMULPS       Z3, Z2, Z2
-	VFMADD213PS  Z3, Z3, Z2
-	VPSUBD       numbers<>+64(SB), Z0, Z0
-	VPSRAD       $0x01, Z0, Z3
-	VPSUBD       Z3, Z0, Z0
-	VPSLLD       $0x17, Z3, Z3
-	VPADDD       numbers<>+640(SB), Z3, Z3
+	VMOVUPS      numbers<>+64(SB), Z2
+	VFMADD231PS  numbers<>+128(SB), Z1, Z2
+	VSUBPS       numbers<>+64(SB), Z2, Z3
+	VMOVAPS      Z1, Z0
+	VFNMADD231PS numbers<>+192(SB), Z3, Z0
+	VFNMADD231PS numbers<>+256(SB), Z3, Z0
+	VMOVUPS      numbers<>+320(SB), Z3
+	VFMADD213PS  numbers<>+384(SB), Z0, Z3
+	VFMADD213PS  numbers<>+448(SB), Z0, Z3
+	VFMADD213PS  numbers<>+512(SB), Z0, Z3
+	VFMADD213PS  numbers<>+576(SB), Z0, Z3
+	VMULPS       Z0, Z3, Z3
+	VFMADD213PS  Z0, Z0, Z3
+	VPSUBD       numbers<>+64(SB), Z2, Z2
+	VPSRAD       $0x01, Z2, Z0
+	VPSUBD       Z0, Z2, Z2
 	VPSLLD       $0x17, Z0, Z0
 	VPADDD       numbers<>+640(SB), Z0, Z0
-	VFMADD213PS  Z3, Z3, Z2
-	VMULPS       Z0, Z2, Z2
+	VPSLLD       $0x17, Z2, Z2
+	VPADDD       numbers<>+640(SB), Z2, Z2
+	VFMADD213PS  Z0, Z0, Z3
+	VMULPS       Z2, Z3, Z3
 	VCMPPS       $0x15, numbers<>+704(SB), Z1, K2
-	VMOVAPS.Z    Z2, K2, Z2
-	VMOVUPS      Z2, K1, (AX)(BX*4)
+	VMOVAPS.Z    Z3, K2, Z3
+	VMOVUPS      Z3, K1, (AX)(BX*4)
 
-done3:
+done5:
 	VZEROUPPER
 	RET
 
@@ -1205,11 +1916,130 @@ TEXT ·sigmoidAVX512(SB), NOSPLIT, $0-48
 	MOVQ dst_len+8(FP), DX
 	XORQ BX, BX
 	MOVQ DX, SI
-	SUBQ $0x00000010, SI
+	SUBQ $0x00000040, SI
 	CMPQ BX, SI
 	JG   end2
 
 loop1:
+	VMOVUPS      (CX)(BX*4), Z0
+	VMOVUPS      64(CX)(BX*4), Z1
+	VMOVUPS      128(CX)(BX*4), Z2
+	VMOVUPS      192(CX)(BX*4), Z3
+	VPORD        numbers<>+768(SB), Z0, Z4
+	VPORD        numbers<>+768(SB), Z1, Z5
+	VPORD        numbers<>+768(SB), Z2, Z6
+	VPORD        numbers<>+768(SB), Z3, Z7
+	VMOVUPS      numbers<>+64(SB), Z8
+	VFMADD231PS  numbers<>+128(SB), Z4, Z8
+	VMOVUPS      numbers<>+64(SB), Z9
+	VFMADD231PS  numbers<>+128(SB), Z5, Z9
+	VMOVUPS      numbers<>+64(SB), Z10
+	VFMADD231PS  numbers<>+128(SB), Z6, Z10
+	VMOVUPS      numbers<>+64(SB), Z11
+	VFMADD231PS  numbers<>+128(SB), Z7, Z11
+	VSUBPS       numbers<>+64(SB), Z8, Z12
+	VMOVAPS      Z4, Z16
+	VSUBPS       numbers<>+64(SB), Z9, Z13
+	VMOVAPS      Z5, Z17
+	VSUBPS       numbers<>+64(SB), Z10, Z14
+	VMOVAPS      Z6, Z18
+	VSUBPS       numbers<>+64(SB), Z11, Z15
+	VMOVAPS      Z7, Z19
+	VFNMADD231PS numbers<>+192(SB), Z12, Z16
+	VFNMADD231PS numbers<>+192(SB), Z13, Z17
+	VFNMADD231PS numbers<>+192(SB), Z14, Z18
+	VFNMADD231PS numbers<>+192(SB), Z15, Z19
+	VFNMADD231PS numbers<>+256(SB), Z12, Z16
+	VFNMADD231PS numbers<>+256(SB), Z13, Z17
+	VFNMADD231PS numbers<>+256(SB), Z14, Z18
+	VFNMADD231PS numbers<>+256(SB), Z15, Z19
+	VMOVUPS      numbers<>+320(SB), Z12
+	VMOVUPS      numbers<>+320(SB), Z13
+	VMOVUPS      numbers<>+320(SB), Z14
+	VMOVUPS      numbers<>+320(SB), Z15
+	VFMADD213PS  numbers<>+384(SB), Z16, Z12
+	VFMADD213PS  numbers<>+384(SB), Z17, Z13
+	VFMADD213PS  numbers<>+384(SB), Z18, Z14
+	VFMADD213PS  numbers<>+384(SB), Z19, Z15
+	VFMADD213PS  numbers<>+448(SB), Z16, Z12
+	VFMADD213PS  numbers<>+448(SB), Z17, Z13
+	VFMADD213PS  numbers<>+448(SB), Z18, Z14
+	VFMADD213PS  numbers<>+448(SB), Z19, Z15
+	VFMADD213PS  numbers<>+512(SB), Z16, Z12
+	VFMADD213PS  numbers<>+512(SB), Z17, Z13
+	VFMADD213PS  numbers<>+512(SB), Z18, Z14
+	VFMADD213PS  numbers<>+512(SB), Z19, Z15
+	VFMADD213PS  numbers<>+576(SB), Z16, Z12
+	VFMADD213PS  numbers<>+576(SB), Z17, Z13
+	VFMADD213PS  numbers<>+576(SB), Z18, Z14
+	VFMADD213PS  numbers<>+576(SB), Z19, Z15
+	VMULPS       Z16, Z12, Z12
+	VMULPS       Z17, Z13, Z13
+	VMULPS       Z18, Z14, Z14
+	VMULPS       Z19, Z15, Z15
+	VFMADD213PS  Z16, Z16, Z12
+	VFMADD213PS  Z17, Z17, Z13
+	VFMADD213PS  Z18, Z18, Z14
+	VFMADD213PS  Z19, Z19, Z15
+	VPSLLD       $0x17, Z8, Z8
+	VPSLLD       $0x17, Z9, Z9
+	VPSLLD       $0x17, Z10, Z10
+	VPSLLD       $0x17, Z11, Z11
+	VPADDD       numbers<>+640(SB), Z8, Z8
+	VPADDD       numbers<>+640(SB), Z9, Z9
+	VPADDD       numbers<>+640(SB), Z10, Z10
+	VPADDD       numbers<>+640(SB), Z11, Z11
+	VFMADD213PS  Z8, Z8, Z12
+	VFMADD213PS  Z9, Z9, Z13
+	VFMADD213PS  Z10, Z10, Z14
+	VFMADD213PS  Z11, Z11, Z15
+	VCMPPS       $0x15, numbers<>+832(SB), Z4, K1
+	VMOVAPS.Z    Z12, K1, Z12
+	VCMPPS       $0x15, numbers<>+832(SB), Z5, K1
+	VMOVAPS.Z    Z13, K1, Z13
+	VCMPPS       $0x15, numbers<>+832(SB), Z6, K1
+	VMOVAPS.Z    Z14, K1, Z14
+	VCMPPS       $0x15, numbers<>+832(SB), Z7, K1
+	VMOVAPS.Z    Z15, K1, Z15
+	VMOVUPS      numbers<>+640(SB), Z5
+	VADDPS       Z5, Z12, Z4
+	VPMOVD2M     Z0, K1
+	VMOVAPS      Z5, Z0
+	VMOVAPS      Z12, K1, Z0
+	VMOVUPS      numbers<>+640(SB), Z6
+	VADDPS       Z6, Z13, Z5
+	VPMOVD2M     Z1, K1
+	VMOVAPS      Z6, Z1
+	VMOVAPS      Z13, K1, Z1
+	VMOVUPS      numbers<>+640(SB), Z7
+	VADDPS       Z7, Z14, Z6
+	VPMOVD2M     Z2, K1
+	VMOVAPS      Z7, Z2
+	VMOVAPS      Z14, K1, Z2
+	VMOVUPS      numbers<>+640(SB), Z8
+	VADDPS       Z8, Z15, Z7
+	VPMOVD2M     Z3, K1
+	VMOVAPS      Z8, Z3
+	VMOVAPS      Z15, K1, Z3
+	VDIVPS       Z4, Z0, Z0
+	VDIVPS       Z5, Z1, Z1
+	VDIVPS       Z6, Z2, Z2
+	VDIVPS       Z7, Z3, Z3
+	VMOVUPS      Z0, (AX)(BX*4)
+	VMOVUPS      Z1, 64(AX)(BX*4)
+	VMOVUPS      Z2, 128(AX)(BX*4)
+	VMOVUPS      Z3, 192(AX)(BX*4)
+	ADDQ         $0x00000040, BX
+	CMPQ         BX, SI
+	JLE          loop1
+
+end2:
+	MOVQ DX, SI
+	SUBQ $0x00000010, SI
+	CMPQ BX, SI
+	JG   end4
+
+loop3:
 	VMOVUPS      (CX)(BX*4), Z0
 	VPORD        numbers<>+768(SB), Z0, Z1
 	VMOVUPS      numbers<>+64(SB), Z2
@@ -1230,21 +2060,21 @@ loop1:
 	VFMADD213PS  Z2, Z2, Z3
 	VCMPPS       $0x15, numbers<>+832(SB), Z1, K1
 	VMOVAPS.Z    Z3, K1, Z3
-	VMOVUPS      numbers<>+640(SB), Z1
-	VADDPS       Z1, Z3, Z2
+	VMOVUPS      numbers<>+640(SB), Z2
+	VADDPS       Z2, Z3, Z1
 	VPMOVD2M     Z0, K1
-	VMOVAPS      Z1, Z0
+	VMOVAPS      Z2, Z0
 	VMOVAPS      Z3, K1, Z0
-	VDIVPS       Z2, Z0, Z0
+	VDIVPS       Z1, Z0, Z0
 	VMOVUPS      Z0, (AX)(BX*4)
 	ADDQ         $0x00000010, BX
 	CMPQ         BX, SI
-	JLE          loop1
+	JLE          loop3
 
-end2:
+end4:
 	MOVQ         DX, SI
 	SUBQ         BX, SI
-	JZ           done3
+	JZ           done5
 	MOVL         $0x0000ffff, DX
 	BZHIL        SI, DX, DX
 	KMOVW        DX, K1
@@ -1268,15 +2098,15 @@ end2:
 	VFMADD213PS  Z2, Z2, Z3
 	VCMPPS       $0x15, numbers<>+832(SB), Z1, K2
 	VMOVAPS.Z    Z3, K2, Z3
-	VMOVUPS      numbers<>+640(SB), Z1
-	VADDPS       Z1, Z3, Z2
+	VMOVUPS      numbers<>+640(SB), Z2
+	VADDPS       Z2, Z3, Z1
 	VPMOVD2M     Z0, K2
-	VMOVAPS      Z1, Z0
+	VMOVAPS      Z2, Z0
 	VMOVAPS      Z3, K2, Z0
-	VDIVPS       Z2, Z0, Z0
+	VDIVPS       Z1, Z0, Z0
 	VMOVUPS      Z0, K1, (AX)(BX*4)
 
-done3:
+done5:
 	VZEROUPPER
 	RET
 
@@ -1288,11 +2118,134 @@ TEXT ·swishAVX512(SB), NOSPLIT, $0-48
 	MOVQ dst_len+8(FP), DX
 	XORQ BX, BX
 	MOVQ DX, SI
-	SUBQ $0x00000010, SI
+	SUBQ $0x00000040, SI
 	CMPQ BX, SI
 	JG   end2
 
 loop1:
+	VMOVUPS      (CX)(BX*4), Z0
+	VMOVUPS      64(CX)(BX*4), Z1
+	VMOVUPS      128(CX)(BX*4), Z2
+	VMOVUPS      192(CX)(BX*4), Z3
+	VPORD        numbers<>+768(SB), Z0, Z4
+	VPORD        numbers<>+768(SB), Z1, Z5
+	VPORD        numbers<>+768(SB), Z2, Z6
+	VPORD        numbers<>+768(SB), Z3, Z7
+	VMOVUPS      numbers<>+64(SB), Z8
+	VFMADD231PS  numbers<>+128(SB), Z4, Z8
+	VMOVUPS      numbers<>+64(SB), Z9
+	VFMADD231PS  numbers<>+128(SB), Z5, Z9
+	VMOVUPS      numbers<>+64(SB), Z10
+	VFMADD231PS  numbers<>+128(SB), Z6, Z10
+	VMOVUPS      numbers<>+64(SB), Z11
+	VFMADD231PS  numbers<>+128(SB), Z7, Z11
+	VSUBPS       numbers<>+64(SB), Z8, Z12
+	VMOVAPS      Z4, Z16
+	VSUBPS       numbers<>+64(SB), Z9, Z13
+	VMOVAPS      Z5, Z17
+	VSUBPS       numbers<>+64(SB), Z10, Z14
+	VMOVAPS      Z6, Z18
+	VSUBPS       numbers<>+64(SB), Z11, Z15
+	VMOVAPS      Z7, Z19
+	VFNMADD231PS numbers<>+192(SB), Z12, Z16
+	VFNMADD231PS numbers<>+192(SB), Z13, Z17
+	VFNMADD231PS numbers<>+192(SB), Z14, Z18
+	VFNMADD231PS numbers<>+192(SB), Z15, Z19
+	VFNMADD231PS numbers<>+256(SB), Z12, Z16
+	VFNMADD231PS numbers<>+256(SB), Z13, Z17
+	VFNMADD231PS numbers<>+256(SB), Z14, Z18
+	VFNMADD231PS numbers<>+256(SB), Z15, Z19
+	VMOVUPS      numbers<>+320(SB), Z12
+	VMOVUPS      numbers<>+320(SB), Z13
+	VMOVUPS      numbers<>+320(SB), Z14
+	VMOVUPS      numbers<>+320(SB), Z15
+	VFMADD213PS  numbers<>+384(SB), Z16, Z12
+	VFMADD213PS  numbers<>+384(SB), Z17, Z13
+	VFMADD213PS  numbers<>+384(SB), Z18, Z14
+	VFMADD213PS  numbers<>+384(SB), Z19, Z15
+	VFMADD213PS  numbers<>+448(SB), Z16, Z12
+	VFMADD213PS  numbers<>+448(SB), Z17, Z13
+	VFMADD213PS  numbers<>+448(SB), Z18, Z14
+	VFMADD213PS  numbers<>+448(SB), Z19, Z15
+	VFMADD213PS  numbers<>+512(SB), Z16, Z12
+	VFMADD213PS  numbers<>+512(SB), Z17, Z13
+	VFMADD213PS  numbers<>+512(SB), Z18, Z14
+	VFMADD213PS  numbers<>+512(SB), Z19, Z15
+	VFMADD213PS  numbers<>+576(SB), Z16, Z12
+	VFMADD213PS  numbers<>+576(SB), Z17, Z13
+	VFMADD213PS  numbers<>+576(SB), Z18, Z14
+	VFMADD213PS  numbers<>+576(SB), Z19, Z15
+	VMULPS       Z16, Z12, Z12
+	VMULPS       Z17, Z13, Z13
+	VMULPS       Z18, Z14, Z14
+	VMULPS       Z19, Z15, Z15
+	VFMADD213PS  Z16, Z16, Z12
+	VFMADD213PS  Z17, Z17, Z13
+	VFMADD213PS  Z18, Z18, Z14
+	VFMADD213PS  Z19, Z19, Z15
+	VPSLLD       $0x17, Z8, Z8
+	VPSLLD       $0x17, Z9, Z9
+	VPSLLD       $0x17, Z10, Z10
+	VPSLLD       $0x17, Z11, Z11
+	VPADDD       numbers<>+640(SB), Z8, Z8
+	VPADDD       numbers<>+640(SB), Z9, Z9
+	VPADDD       numbers<>+640(SB), Z10, Z10
+	VPADDD       numbers<>+640(SB), Z11, Z11
+	VFMADD213PS  Z8, Z8, Z12
+	VFMADD213PS  Z9, Z9, Z13
+	VFMADD213PS  Z10, Z10, Z14
+	VFMADD213PS  Z11, Z11, Z15
+	VCMPPS       $0x15, numbers<>+832(SB), Z4, K1
+	VMOVAPS.Z    Z12, K1, Z12
+	VCMPPS       $0x15, numbers<>+832(SB), Z5, K1
+	VMOVAPS.Z    Z13, K1, Z13
+	VCMPPS       $0x15, numbers<>+832(SB), Z6, K1
+	VMOVAPS.Z    Z14, K1, Z14
+	VCMPPS       $0x15, numbers<>+832(SB), Z7, K1
+	VMOVAPS.Z    Z15, K1, Z15
+	VMOVUPS      numbers<>+640(SB), Z4
+	VADDPS       Z4, Z12, Z5
+	VPMOVD2M     Z0, K1
+	VMOVAPS      Z4, Z4
+	VMOVAPS      Z12, K1, Z4
+	VMOVUPS      numbers<>+640(SB), Z6
+	VADDPS       Z6, Z13, Z7
+	VPMOVD2M     Z1, K1
+	VMOVAPS      Z6, Z6
+	VMOVAPS      Z13, K1, Z6
+	VMOVUPS      numbers<>+640(SB), Z8
+	VADDPS       Z8, Z14, Z9
+	VPMOVD2M     Z2, K1
+	VMOVAPS      Z8, Z8
+	VMOVAPS      Z14, K1, Z8
+	VMOVUPS      numbers<>+640(SB), Z10
+	VADDPS       Z10, Z15, Z11
+	VPMOVD2M     Z3, K1
+	VMOVAPS      Z10, Z10
+	VMOVAPS      Z15, K1, Z10
+	VDIVPS       Z5, Z4, Z4
+	VDIVPS       Z7, Z6, Z6
+	VDIVPS       Z9, Z8, Z8
+	VDIVPS       Z11, Z10, Z10
+	VMULPS       Z0, Z4, Z4
+	VMULPS       Z1, Z6, Z6
+	VMULPS       Z2, Z8, Z8
+	VMULPS       Z3, Z10, Z10
+	VMOVUPS      Z4, (AX)(BX*4)
+	VMOVUPS      Z6, 64(AX)(BX*4)
+	VMOVUPS      Z8, 128(AX)(BX*4)
+	VMOVUPS      Z10, 192(AX)(BX*4)
+	ADDQ         $0x00000040, BX
+	CMPQ         BX, SI
+	JLE          loop1
+
+end2:
+	MOVQ DX, SI
+	SUBQ $0x00000010, SI
+	CMPQ BX, SI
+	JG   end4
+
+loop3:
 	VMOVUPS      (CX)(BX*4), Z0
 	VPORD        numbers<>+768(SB), Z0, Z1
 	VMOVUPS      numbers<>+64(SB), Z2
@@ -1323,12 +2276,12 @@ loop1:
 	VMOVUPS      Z1, (AX)(BX*4)
 	ADDQ         $0x00000010, BX
 	CMPQ         BX, SI
-	JLE          loop1
+	JLE          loop3
 
-end2:
+end4:
 	MOVQ         DX, SI
 	SUBQ         BX, SI
-	JZ           done3
+	JZ           done5
 	MOVL         $0x0000ffff, DX
 	BZHIL        SI, DX, DX
 	KMOVW        DX, K1
@@ -1361,7 +2314,7 @@ end2:
 	VMULPS       Z0, Z1, Z1
 	VMOVUPS      Z1, K1, (AX)(BX*4)
 
-done3:
+done5:
 	VZEROUPPER
 	RET
 
@@ -1505,11 +2458,166 @@ TEXT ·swishGradAVX512(SB), NOSPLIT, $0-72
 	MOVQ dx_len+8(FP), BX
 	XORQ SI, SI
 	MOVQ BX, DI
-	SUBQ $0x00000010, DI
+	SUBQ $0x00000040, DI
 	CMPQ SI, DI
 	JG   end2
 
 loop1:
+	VMOVUPS      (CX)(SI*4), Z0
+	VMOVUPS      64(CX)(SI*4), Z1
+	VMOVUPS      128(CX)(SI*4), Z2
+	VMOVUPS      192(CX)(SI*4), Z3
+	VPORD        numbers<>+768(SB), Z0, Z4
+	VPORD        numbers<>+768(SB), Z1, Z5
+	VPORD        numbers<>+768(SB), Z2, Z6
+	VPORD        numbers<>+768(SB), Z3, Z7
+	VMOVUPS      numbers<>+64(SB), Z8
+	VFMADD231PS  numbers<>+128(SB), Z4, Z8
+	VMOVUPS      numbers<>+64(SB), Z9
+	VFMADD231PS  numbers<>+128(SB), Z5, Z9
+	VMOVUPS      numbers<>+64(SB), Z10
+	VFMADD231PS  numbers<>+128(SB), Z6, Z10
+	VMOVUPS      numbers<>+64(SB), Z11
+	VFMADD231PS  numbers<>+128(SB), Z7, Z11
+	VSUBPS       numbers<>+64(SB), Z8, Z12
+	VMOVAPS      Z4, Z16
+	VSUBPS       numbers<>+64(SB), Z9, Z13
+	VMOVAPS      Z5, Z17
+	VSUBPS       numbers<>+64(SB), Z10, Z14
+	VMOVAPS      Z6, Z18
+	VSUBPS       numbers<>+64(SB), Z11, Z15
+	VMOVAPS      Z7, Z19
+	VFNMADD231PS numbers<>+192(SB), Z12, Z16
+	VFNMADD231PS numbers<>+192(SB), Z13, Z17
+	VFNMADD231PS numbers<>+192(SB), Z14, Z18
+	VFNMADD231PS numbers<>+192(SB), Z15, Z19
+	VFNMADD231PS numbers<>+256(SB), Z12, Z16
+	VFNMADD231PS numbers<>+256(SB), Z13, Z17
+	VFNMADD231PS numbers<>+256(SB), Z14, Z18
+	VFNMADD231PS numbers<>+256(SB), Z15, Z19
+	VMOVUPS      numbers<>+320(SB), Z12
+	VMOVUPS      numbers<>+320(SB), Z13
+	VMOVUPS      numbers<>+320(SB), Z14
+	VMOVUPS      numbers<>+320(SB), Z15
+	VFMADD213PS  numbers<>+384(SB), Z16, Z12
+	VFMADD213PS  numbers<>+384(SB), Z17, Z13
+	VFMADD213PS  numbers<>+384(SB), Z18, Z14
+	VFMADD213PS  numbers<>+384(SB), Z19, Z15
+	VFMADD213PS  numbers<>+448(SB), Z16, Z12
+	VFMADD213PS  numbers<>+448(SB), Z17, Z13
+	VFMADD213PS  numbers<>+448(SB), Z18, Z14
+	VFMADD213PS  numbers<>+448(SB), Z19, Z15
+	VFMADD213PS  numbers<>+512(SB), Z16, Z12
+	VFMADD213PS  numbers<>+512(SB), Z17, Z13
+	VFMADD213PS  numbers<>+512(SB), Z18, Z14
+	VFMADD213PS  numbers<>+512(SB), Z19, Z15
+	VFMADD213PS  numbers<>+576(SB), Z16, Z12
+	VFMADD213PS  numbers<>+576(SB), Z17, Z13
+	VFMADD213PS  numbers<>+576(SB), Z18, Z14
+	VFMADD213PS  numbers<>+576(SB), Z19, Z15
+	VMULPS       Z16, Z12, Z12
+	VMULPS       Z17, Z13, Z13
+	VMULPS       Z18, Z14, Z14
+	VMULPS       Z19, Z15, Z15
+	VFMADD213PS  Z16, Z16, Z12
+	VFMADD213PS  Z17, Z17, Z13
+	VFMADD213PS  Z18, Z18, Z14
+	VFMADD213PS  Z19, Z19, Z15
+	VPSLLD       $0x17, Z8, Z8
+	VPSLLD       $0x17, Z9, Z9
+	VPSLLD       $0x17, Z10, Z10
+	VPSLLD       $0x17, Z11, Z11
+	VPADDD       numbers<>+640(SB), Z8, Z8
+	VPADDD       numbers<>+640(SB), Z9, Z9
+	VPADDD       numbers<>+640(SB), Z10, Z10
+	VPADDD       numbers<>+640(SB), Z11, Z11
+	VFMADD213PS  Z8, Z8, Z12
+	VFMADD213PS  Z9, Z9, Z13
+	VFMADD213PS  Z10, Z10, Z14
+	VFMADD213PS  Z11, Z11, Z15
+	VCMPPS       $0x15, numbers<>+832(SB), Z4, K1
+	VMOVAPS.Z    Z12, K1, Z12
+	VCMPPS       $0x15, numbers<>+832(SB), Z5, K1
+	VMOVAPS.Z    Z13, K1, Z13
+	VCMPPS       $0x15, numbers<>+832(SB), Z6, K1
+	VMOVAPS.Z    Z14, K1, Z14
+	VCMPPS       $0x15, numbers<>+832(SB), Z7, K1
+	VMOVAPS.Z    Z15, K1, Z15
+	VMOVUPS      numbers<>+640(SB), Z6
+	VADDPS       Z6, Z12, Z5
+	VPMOVD2M     Z0, K1
+	VMOVAPS      Z6, Z4
+	VMOVAPS      Z12, K1, Z4
+	VMOVAPS      Z12, Z7
+	VMOVAPS      Z6, K1, Z7
+	VMOVUPS      numbers<>+640(SB), Z9
+	VADDPS       Z9, Z13, Z8
+	VPMOVD2M     Z1, K1
+	VMOVAPS      Z9, Z6
+	VMOVAPS      Z13, K1, Z6
+	VMOVAPS      Z13, Z10
+	VMOVAPS      Z9, K1, Z10
+	VMOVUPS      numbers<>+640(SB), Z12
+	VADDPS       Z12, Z14, Z11
+	VPMOVD2M     Z2, K1
+	VMOVAPS      Z12, Z9
+	VMOVAPS      Z14, K1, Z9
+	VMOVAPS      Z14, Z13
+	VMOVAPS      Z12, K1, Z13
+	VMOVUPS      numbers<>+640(SB), Z16
+	VADDPS       Z16, Z15, Z14
+	VPMOVD2M     Z3, K1
+	VMOVAPS      Z16, Z12
+	VMOVAPS      Z15, K1, Z12
+	VMOVAPS      Z15, Z15
+	VMOVAPS      Z16, K1, Z15
+	VMOVUPS      numbers<>+640(SB), Z16
+	VDIVPS       Z5, Z16, Z16
+	VMULPS       Z16, Z4, Z4
+	VMULPS       Z16, Z7, Z7
+	VMOVUPS      numbers<>+640(SB), Z5
+	VDIVPS       Z8, Z5, Z5
+	VMULPS       Z5, Z6, Z6
+	VMULPS       Z5, Z10, Z10
+	VMOVUPS      numbers<>+640(SB), Z5
+	VDIVPS       Z11, Z5, Z5
+	VMULPS       Z5, Z9, Z9
+	VMULPS       Z5, Z13, Z13
+	VMOVUPS      numbers<>+640(SB), Z5
+	VDIVPS       Z14, Z5, Z5
+	VMULPS       Z5, Z12, Z12
+	VMULPS       Z5, Z15, Z15
+	VFMADD213PS  numbers<>+640(SB), Z0, Z7
+	VMULPS       Z7, Z4, Z4
+	VFMADD213PS  numbers<>+640(SB), Z1, Z10
+	VMULPS       Z10, Z6, Z6
+	VFMADD213PS  numbers<>+640(SB), Z2, Z13
+	VMULPS       Z13, Z9, Z9
+	VFMADD213PS  numbers<>+640(SB), Z3, Z15
+	VMULPS       Z15, Z12, Z12
+	VMOVUPS      (DX)(SI*4), Z0
+	VMULPS       Z0, Z4, Z4
+	VMOVUPS      Z4, (AX)(SI*4)
+	VMOVUPS      64(DX)(SI*4), Z0
+	VMULPS       Z0, Z6, Z6
+	VMOVUPS      Z6, 64(AX)(SI*4)
+	VMOVUPS      128(DX)(SI*4), Z0
+	VMULPS       Z0, Z9, Z9
+	VMOVUPS      Z9, 128(AX)(SI*4)
+	VMOVUPS      192(DX)(SI*4), Z0
+	VMULPS       Z0, Z12, Z12
+	VMOVUPS      Z12, 192(AX)(SI*4)
+	ADDQ         $0x00000040, SI
+	CMPQ         SI, DI
+	JLE          loop1
+
+end2:
+	MOVQ BX, DI
+	SUBQ $0x00000010, DI
+	CMPQ SI, DI
+	JG   end4
+
+loop3:
 	VMOVUPS      (CX)(SI*4), Z0
 	VPORD        numbers<>+768(SB), Z0, Z1
 	VMOVUPS      numbers<>+64(SB), Z2
@@ -1530,30 +2638,30 @@ loop1:
 	VFMADD213PS  Z2, Z2, Z3
 	VCMPPS       $0x15, numbers<>+832(SB), Z1, K1
 	VMOVAPS.Z    Z3, K1, Z3
-	VMOVUPS      numbers<>+640(SB), Z1
-	VADDPS       Z1, Z3, Z4
+	VMOVUPS      numbers<>+640(SB), Z4
+	VADDPS       Z4, Z3, Z2
 	VPMOVD2M     Z0, K1
-	VMOVAPS      Z1, Z2
-	VMOVAPS      Z3, K1, Z2
+	VMOVAPS      Z4, Z1
+	VMOVAPS      Z3, K1, Z1
 	VMOVAPS      Z3, Z3
-	VMOVAPS      Z1, K1, Z3
-	VMOVUPS      numbers<>+640(SB), Z1
-	VDIVPS       Z4, Z1, Z1
-	VMULPS       Z1, Z2, Z2
-	VMULPS       Z1, Z3, Z3
+	VMOVAPS      Z4, K1, Z3
+	VMOVUPS      numbers<>+640(SB), Z4
+	VDIVPS       Z2, Z4, Z4
+	VMULPS       Z4, Z1, Z1
+	VMULPS       Z4, Z3, Z3
 	VFMADD213PS  numbers<>+640(SB), Z0, Z3
-	VMULPS       Z3, Z2, Z2
+	VMULPS       Z3, Z1, Z1
 	VMOVUPS      (DX)(SI*4), Z0
-	VMULPS       Z0, Z2, Z2
-	VMOVUPS      Z2, (AX)(SI*4)
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, (AX)(SI*4)
 	ADDQ         $0x00000010, SI
 	CMPQ         SI, DI
-	JLE          loop1
+	JLE          loop3
 
-end2:
+end4:
 	MOVQ         BX, DI
 	SUBQ         SI, DI
-	JZ           done3
+	JZ           done5
 	MOVL         $0x0000ffff, BX
 	BZHIL        DI, BX, BX
 	KMOVW        BX, K1
@@ -1577,24 +2685,24 @@ end2:
 	VFMADD213PS  Z2, Z2, Z3
 	VCMPPS       $0x15, numbers<>+832(SB), Z1, K2
 	VMOVAPS.Z    Z3, K2, Z3
-	VMOVUPS      numbers<>+640(SB), Z1
-	VADDPS       Z1, Z3, Z4
+	VMOVUPS      numbers<>+640(SB), Z4
+	VADDPS       Z4, Z3, Z2
 	VPMOVD2M     Z0, K2
-	VMOVAPS      Z1, Z2
-	VMOVAPS      Z3, K2, Z2
+	VMOVAPS      Z4, Z1
+	VMOVAPS      Z3, K2, Z1
 	VMOVAPS      Z3, Z3
-	VMOVAPS      Z1, K2, Z3
-	VMOVUPS      numbers<>+640(SB), Z1
-	VDIVPS       Z4, Z1, Z1
-	VMULPS       Z1, Z2, Z2
-	VMULPS       Z1, Z3, Z3
+	VMOVAPS      Z4, K2, Z3
+	VMOVUPS      numbers<>+640(SB), Z4
+	VDIVPS       Z2, Z4, Z4
+	VMULPS       Z4, Z1, Z1
+	VMULPS       Z4, Z3, Z3
 	VFMADD213PS  numbers<>+640(SB), Z0, Z3
-	VMULPS       Z3, Z2, Z2
+	VMULPS       Z3, Z1, Z1
 	VMOVUPS.Z    (DX)(SI*4), K1, Z0
-	VMULPS       Z0, Z2, Z2
-	VMOVUPS      Z2, K1, (AX)(SI*4)
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, K1, (AX)(SI*4)
 
-done3:
+done5:
 	VZEROUPPER
 	RET
 
@@ -1607,11 +2715,138 @@ TEXT ·gluAVX512(SB), NOSPLIT, $0-72
 	MOVQ dst_len+8(FP), BX
 	XORQ SI, SI
 	MOVQ BX, DI
-	SUBQ $0x00000010, DI
+	SUBQ $0x00000040, DI
 	CMPQ SI, DI
 	JG   end2
 
 loop1:
+	VMOVUPS      (DX)(SI*4), Z0
+	VMOVUPS      64(DX)(SI*4), Z1
+	VMOVUPS      128(DX)(SI*4), Z2
+	VMOVUPS      192(DX)(SI*4), Z3
+	VPORD        numbers<>+768(SB), Z0, Z4
+	VPORD        numbers<>+768(SB), Z1, Z5
+	VPORD        numbers<>+768(SB), Z2, Z6
+	VPORD        numbers<>+768(SB), Z3, Z7
+	VMOVUPS      numbers<>+64(SB), Z8
+	VFMADD231PS  numbers<>+128(SB), Z4, Z8
+	VMOVUPS      numbers<>+64(SB), Z9
+	VFMADD231PS  numbers<>+128(SB), Z5, Z9
+	VMOVUPS      numbers<>+64(SB), Z10
+	VFMADD231PS  numbers<>+128(SB), Z6, Z10
+	VMOVUPS      numbers<>+64(SB), Z11
+	VFMADD231PS  numbers<>+128(SB), Z7, Z11
+	VSUBPS       numbers<>+64(SB), Z8, Z12
+	VMOVAPS      Z4, Z16
+	VSUBPS       numbers<>+64(SB), Z9, Z13
+	VMOVAPS      Z5, Z17
+	VSUBPS       numbers<>+64(SB), Z10, Z14
+	VMOVAPS      Z6, Z18
+	VSUBPS       numbers<>+64(SB), Z11, Z15
+	VMOVAPS      Z7, Z19
+	VFNMADD231PS numbers<>+192(SB), Z12, Z16
+	VFNMADD231PS numbers<>+192(SB), Z13, Z17
+	VFNMADD231PS numbers<>+192(SB), Z14, Z18
+	VFNMADD231PS numbers<>+192(SB), Z15, Z19
+	VFNMADD231PS numbers<>+256(SB), Z12, Z16
+	VFNMADD231PS numbers<>+256(SB), Z13, Z17
+	VFNMADD231PS numbers<>+256(SB), Z14, Z18
+	VFNMADD231PS numbers<>+256(SB), Z15, Z19
+	VMOVUPS      numbers<>+320(SB), Z12
+	VMOVUPS      numbers<>+320(SB), Z13
+	VMOVUPS      numbers<>+320(SB), Z14
+	VMOVUPS      numbers<>+320(SB), Z15
+	VFMADD213PS  numbers<>+384(SB), Z16, Z12
+	VFMADD213PS  numbers<>+384(SB), Z17, Z13
+	VFMADD213PS  numbers<>+384(SB), Z18, Z14
+	VFMADD213PS  numbers<>+384(SB), Z19, Z15
+	VFMADD213PS  numbers<>+448(SB), Z16, Z12
+	VFMADD213PS  numbers<>+448(SB), Z17, Z13
+	VFMADD213PS  numbers<>+448(SB), Z18, Z14
+	VFMADD213PS  numbers<>+448(SB), Z19, Z15
+	VFMADD213PS  numbers<>+512(SB), Z16, Z12
+	VFMADD213PS  numbers<>+512(SB), Z17, Z13
+	VFMADD213PS  numbers<>+512(SB), Z18, Z14
+	VFMADD213PS  numbers<>+512(SB), Z19, Z15
+	VFMADD213PS  numbers<>+576(SB), Z16, Z12
+	VFMADD213PS  numbers<>+576(SB), Z17, Z13
+	VFMADD213PS  numbers<>+576(SB), Z18, Z14
+	VFMADD213PS  numbers<>+576(SB), Z19, Z15
+	VMULPS       Z16, Z12, Z12
+	VMULPS       Z17, Z13, Z13
+	VMULPS       Z18, Z14, Z14
+	VMULPS       Z19, Z15, Z15
+	VFMADD213PS  Z16, Z16, Z12
+	VFMADD213PS  Z17, Z17, Z13
+	VFMADD213PS  Z18, Z18, Z14
+	VFMADD213PS  Z19, Z19, Z15
+	VPSLLD       $0x17, Z8, Z8
+	VPSLLD       $0x17, Z9, Z9
+	VPSLLD       $0x17, Z10, Z10
+	VPSLLD       $0x17, Z11, Z11
+	VPADDD       numbers<>+640(SB), Z8, Z8
+	VPADDD       numbers<>+640(SB), Z9, Z9
+	VPADDD       numbers<>+640(SB), Z10, Z10
+	VPADDD       numbers<>+640(SB), Z11, Z11
+	VFMADD213PS  Z8, Z8, Z12
+	VFMADD213PS  Z9, Z9, Z13
+	VFMADD213PS  Z10, Z10, Z14
+	VFMADD213PS  Z11, Z11, Z15
+	VCMPPS       $0x15, numbers<>+832(SB), Z4, K1
+	VMOVAPS.Z    Z12, K1, Z12
+	VCMPPS       $0x15, numbers<>+832(SB), Z5, K1
+	VMOVAPS.Z    Z13, K1, Z13
+	VCMPPS       $0x15, numbers<>+832(SB), Z6, K1
+	VMOVAPS.Z    Z14, K1, Z14
+	VCMPPS       $0x15, numbers<>+832(SB), Z7, K1
+	VMOVAPS.Z    Z15, K1, Z15
+	VMOVUPS      numbers<>+640(SB), Z5
+	VADDPS       Z5, Z12, Z4
+	VPMOVD2M     Z0, K1
+	VMOVAPS      Z5, Z0
+	VMOVAPS      Z12, K1, Z0
+	VMOVUPS      numbers<>+640(SB), Z6
+	VADDPS       Z6, Z13, Z5
+	VPMOVD2M     Z1, K1
+	VMOVAPS      Z6, Z1
+	VMOVAPS      Z13, K1, Z1
+	VMOVUPS      numbers<>+640(SB), Z7
+	VADDPS       Z7, Z14, Z6
+	VPMOVD2M     Z2, K1
+	VMOVAPS      Z7, Z2
+	VMOVAPS      Z14, K1, Z2
+	VMOVUPS      numbers<>+640(SB), Z8
+	VADDPS       Z8, Z15, Z7
+	VPMOVD2M     Z3, K1
+	VMOVAPS      Z8, Z3
+	VMOVAPS      Z15, K1, Z3
+	VDIVPS       Z4, Z0, Z0
+	VDIVPS       Z5, Z1, Z1
+	VDIVPS       Z6, Z2, Z2
+	VDIVPS       Z7, Z3, Z3
+	VMOVUPS      (CX)(SI*4), Z4
+	VMULPS       Z4, Z0, Z0
+	VMOVUPS      Z0, (AX)(SI*4)
+	VMOVUPS      64(CX)(SI*4), Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)(SI*4)
+	VMOVUPS      128(CX)(SI*4), Z0
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      Z2, 128(AX)(SI*4)
+	VMOVUPS      192(CX)(SI*4), Z0
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z3, 192(AX)(SI*4)
+	ADDQ         $0x00000040, SI
+	CMPQ         SI, DI
+	JLE          loop1
+
+end2:
+	MOVQ BX, DI
+	SUBQ $0x00000010, DI
+	CMPQ SI, DI
+	JG   end4
+
+loop3:
 	VMOVUPS      (DX)(SI*4), Z0
 	VPORD        numbers<>+768(SB), Z0, Z1
 	VMOVUPS      numbers<>+64(SB), Z2
@@ -1632,23 +2867,23 @@ loop1:
 	VFMADD213PS  Z2, Z2, Z3
 	VCMPPS       $0x15, numbers<>+832(SB), Z1, K1
 	VMOVAPS.Z    Z3, K1, Z3
-	VMOVUPS      numbers<>+640(SB), Z1
-	VADDPS       Z1, Z3, Z2
+	VMOVUPS      numbers<>+640(SB), Z2
+	VADDPS       Z2, Z3, Z1
 	VPMOVD2M     Z0, K1
-	VMOVAPS      Z1, Z0
+	VMOVAPS      Z2, Z0
 	VMOVAPS      Z3, K1, Z0
-	VDIVPS       Z2, Z0, Z0
+	VDIVPS       Z1, Z0, Z0
 	VMOVUPS      (CX)(SI*4), Z1
 	VMULPS       Z1, Z0, Z0
 	VMOVUPS      Z0, (AX)(SI*4)
 	ADDQ         $0x00000010, SI
 	CMPQ         SI, DI
-	JLE          loop1
+	JLE          loop3
 
-end2:
+end4:
 	MOVQ         BX, DI
 	SUBQ         SI, DI
-	JZ           done3
+	JZ           done5
 	MOVL         $0x0000ffff, BX
 	BZHIL        DI, BX, BX
 	KMOVW        BX, K1
@@ -1672,17 +2907,17 @@ end2:
 	VFMADD213PS  Z2, Z2, Z3
 	VCMPPS       $0x15, numbers<>+832(SB), Z1, K2
 	VMOVAPS.Z    Z3, K2, Z3
-	VMOVUPS      numbers<>+640(SB), Z1
-	VADDPS       Z1, Z3, Z2
+	VMOVUPS      numbers<>+640(SB), Z2
+	VADDPS       Z2, Z3, Z1
 	VPMOVD2M     Z0, K2
-	VMOVAPS      Z1, Z0
+	VMOVAPS      Z2, Z0
 	VMOVAPS      Z3, K2, Z0
-	VDIVPS       Z2, Z0, Z0
+	VDIVPS       Z1, Z0, Z0
 	VMOVUPS.Z    (CX)(SI*4), K1, Z1
 	VMULPS       Z1, Z0, Z0
 	VMOVUPS      Z0, K1, (AX)(SI*4)
 
-done3:
+done5:
 	VZEROUPPER
 	RET
 
@@ -1697,11 +2932,174 @@ TEXT ·gluGradAVX512(SB), NOSPLIT, $0-120
 	MOVQ da_len+8(FP), DI
 	XORQ R8, R8
 	MOVQ DI, R9
-	SUBQ $0x00000010, R9
+	SUBQ $0x00000040, R9
 	CMPQ R8, R9
 	JG   end2
 
 loop1:
+	VMOVUPS      (BX)(R8*4), Z0
+	VMOVUPS      64(BX)(R8*4), Z1
+	VMOVUPS      128(BX)(R8*4), Z2
+	VMOVUPS      192(BX)(R8*4), Z3
+	VPORD        numbers<>+768(SB), Z0, Z4
+	VPORD        numbers<>+768(SB), Z1, Z5
+	VPORD        numbers<>+768(SB), Z2, Z6
+	VPORD        numbers<>+768(SB), Z3, Z7
+	VMOVUPS      numbers<>+64(SB), Z8
+	VFMADD231PS  numbers<>+128(SB), Z4, Z8
+	VMOVUPS      numbers<>+64(SB), Z9
+	VFMADD231PS  numbers<>+128(SB), Z5, Z9
+	VMOVUPS      numbers<>+64(SB), Z10
+	VFMADD231PS  numbers<>+128(SB), Z6, Z10
+	VMOVUPS      numbers<>+64(SB), Z11
+	VFMADD231PS  numbers<>+128(SB), Z7, Z11
+	VSUBPS       numbers<>+64(SB), Z8, Z12
+	VMOVAPS      Z4, Z16
+	VSUBPS       numbers<>+64(SB), Z9, Z13
+	VMOVAPS      Z5, Z17
+	VSUBPS       numbers<>+64(SB), Z10, Z14
+	VMOVAPS      Z6, Z18
+	VSUBPS       numbers<>+64(SB), Z11, Z15
+	VMOVAPS      Z7, Z19
+	VFNMADD231PS numbers<>+192(SB), Z12, Z16
+	VFNMADD231PS numbers<>+192(SB), Z13, Z17
+	VFNMADD231PS numbers<>+192(SB), Z14, Z18
+	VFNMADD231PS numbers<>+192(SB), Z15, Z19
+	VFNMADD231PS numbers<>+256(SB), Z12, Z16
+	VFNMADD231PS numbers<>+256(SB), Z13, Z17
+	VFNMADD231PS numbers<>+256(SB), Z14, Z18
+	VFNMADD231PS numbers<>+256(SB), Z15, Z19
+	VMOVUPS      numbers<>+320(SB), Z12
+	VMOVUPS      numbers<>+320(SB), Z13
+	VMOVUPS      numbers<>+320(SB), Z14
+	VMOVUPS      numbers<>+320(SB), Z15
+	VFMADD213PS  numbers<>+384(SB), Z16, Z12
+	VFMADD213PS  numbers<>+384(SB), Z17, Z13
+	VFMADD213PS  numbers<>+384(SB), Z18, Z14
+	VFMADD213PS  numbers<>+384(SB), Z19, Z15
+	VFMADD213PS  numbers<>+448(SB), Z16, Z12
+	VFMADD213PS  numbers<>+448(SB), Z17, Z13
+	VFMADD213PS  numbers<>+448(SB), Z18, Z14
+	VFMADD213PS  numbers<>+448(SB), Z19, Z15
+	VFMADD213PS  numbers<>+512(SB), Z16, Z12
+	VFMADD213PS  numbers<>+512(SB), Z17, Z13
+	VFMADD213PS  numbers<>+512(SB), Z18, Z14
+	VFMADD213PS  numbers<>+512(SB), Z19, Z15
+	VFMADD213PS  numbers<>+576(SB), Z16, Z12
+	VFMADD213PS  numbers<>+576(SB), Z17, Z13
+	VFMADD213PS  numbers<>+576(SB), Z18, Z14
+	VFMADD213PS  numbers<>+576(SB), Z19, Z15
+	VMULPS       Z16, Z12, Z12
+	VMULPS       Z17, Z13, Z13
+	VMULPS       Z18, Z14, Z14
+	VMULPS       Z19, Z15, Z15
+	VFMADD213PS  Z16, Z16, Z12
+	VFMADD213PS  Z17, Z17, Z13
+	VFMADD213PS  Z18, Z18, Z14
+	VFMADD213PS  Z19, Z19, Z15
+	VPSLLD       $0x17, Z8, Z8
+	VPSLLD       $0x17, Z9, Z9
+	VPSLLD       $0x17, Z10, Z10
+	VPSLLD       $0x17, Z11, Z11
+	VPADDD       numbers<>+640(SB), Z8, Z8
+	VPADDD       numbers<>+640(SB), Z9, Z9
+	VPADDD       numbers<>+640(SB), Z10, Z10
+	VPADDD       numbers<>+640(SB), Z11, Z11
+	VFMADD213PS  Z8, Z8, Z12
+	VFMADD213PS  Z9, Z9, Z13
+	VFMADD213PS  Z10, Z10, Z14
+	VFMADD213PS  Z11, Z11, Z15
+	VCMPPS       $0x15, numbers<>+832(SB), Z4, K1
+	VMOVAPS.Z    Z12, K1, Z12
+	VCMPPS       $0x15, numbers<>+832(SB), Z5, K1
+	VMOVAPS.Z    Z13, K1, Z13
+	VCMPPS       $0x15, numbers<>+832(SB), Z6, K1
+	VMOVAPS.Z    Z14, K1, Z14
+	VCMPPS       $0x15, numbers<>+832(SB), Z7, K1
+	VMOVAPS.Z    Z15, K1, Z15
+	VMOVUPS      numbers<>+640(SB), Z5
+	VADDPS       Z5, Z12, Z4
+	VPMOVD2M     Z0, K1
+	VMOVAPS      Z5, Z0
+	VMOVAPS      Z12, K1, Z0
+	VMOVAPS      Z12, Z6
+	VMOVAPS      Z5, K1, Z6
+	VMOVUPS      numbers<>+640(SB), Z7
+	VADDPS       Z7, Z13, Z5
+	VPMOVD2M     Z1, K1
+	VMOVAPS      Z7, Z1
+	VMOVAPS      Z13, K1, Z1
+	VMOVAPS      Z13, Z8
+	VMOVAPS      Z7, K1, Z8
+	VMOVUPS      numbers<>+640(SB), Z9
+	VADDPS       Z9, Z14, Z7
+	VPMOVD2M     Z2, K1
+	VMOVAPS      Z9, Z2
+	VMOVAPS      Z14, K1, Z2
+	VMOVAPS      Z14, Z10
+	VMOVAPS      Z9, K1, Z10
+	VMOVUPS      numbers<>+640(SB), Z11
+	VADDPS       Z11, Z15, Z9
+	VPMOVD2M     Z3, K1
+	VMOVAPS      Z11, Z3
+	VMOVAPS      Z15, K1, Z3
+	VMOVAPS      Z15, Z12
+	VMOVAPS      Z11, K1, Z12
+	VMOVUPS      numbers<>+640(SB), Z11
+	VDIVPS       Z4, Z11, Z11
+	VMULPS       Z11, Z0, Z0
+	VMULPS       Z11, Z6, Z6
+	VMOVUPS      numbers<>+640(SB), Z4
+	VDIVPS       Z5, Z4, Z4
+	VMULPS       Z4, Z1, Z1
+	VMULPS       Z4, Z8, Z8
+	VMOVUPS      numbers<>+640(SB), Z4
+	VDIVPS       Z7, Z4, Z4
+	VMULPS       Z4, Z2, Z2
+	VMULPS       Z4, Z10, Z10
+	VMOVUPS      numbers<>+640(SB), Z4
+	VDIVPS       Z9, Z4, Z4
+	VMULPS       Z4, Z3, Z3
+	VMULPS       Z4, Z12, Z12
+	VMOVUPS      (SI)(R8*4), Z4
+	VMULPS       Z4, Z0, Z0
+	VMOVUPS      (DX)(R8*4), Z4
+	VMULPS       Z4, Z6, Z6
+	VMULPS       Z0, Z6, Z6
+	VMOVUPS      Z0, (AX)(R8*4)
+	VMOVUPS      Z6, (CX)(R8*4)
+	VMOVUPS      64(SI)(R8*4), Z0
+	VMULPS       Z0, Z1, Z1
+	VMOVUPS      64(DX)(R8*4), Z0
+	VMULPS       Z0, Z8, Z8
+	VMULPS       Z1, Z8, Z8
+	VMOVUPS      Z1, 64(AX)(R8*4)
+	VMOVUPS      Z8, 64(CX)(R8*4)
+	VMOVUPS      128(SI)(R8*4), Z0
+	VMULPS       Z0, Z2, Z2
+	VMOVUPS      128(DX)(R8*4), Z0
+	VMULPS       Z0, Z10, Z10
+	VMULPS       Z2, Z10, Z10
+	VMOVUPS      Z2, 128(AX)(R8*4)
+	VMOVUPS      Z10, 128(CX)(R8*4)
+	VMOVUPS      192(SI)(R8*4), Z0
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      192(DX)(R8*4), Z0
+	VMULPS       Z0, Z12, Z12
+	VMULPS       Z3, Z12, Z12
+	VMOVUPS      Z3, 192(AX)(R8*4)
+	VMOVUPS      Z12, 192(CX)(R8*4)
+	ADDQ         $0x00000040, R8
+	CMPQ         R8, R9
+	JLE          loop1
+
+end2:
+	MOVQ DI, R9
+	SUBQ $0x00000010, R9
+	CMPQ R8, R9
+	JG   end4
+
+loop3:
 	VMOVUPS      (BX)(R8*4), Z0
 	VPORD        numbers<>+768(SB), Z0, Z1
 	VMOVUPS      numbers<>+64(SB), Z2
@@ -1722,17 +3120,17 @@ loop1:
 	VFMADD213PS  Z2, Z2, Z3
 	VCMPPS       $0x15, numbers<>+832(SB), Z1, K1
 	VMOVAPS.Z    Z3, K1, Z3
-	VMOVUPS      numbers<>+640(SB), Z1
-	VADDPS       Z1, Z3, Z2
+	VMOVUPS      numbers<>+640(SB), Z2
+	VADDPS       Z2, Z3, Z1
 	VPMOVD2M     Z0, K1
-	VMOVAPS      Z1, Z0
+	VMOVAPS      Z2, Z0
 	VMOVAPS      Z3, K1, Z0
 	VMOVAPS      Z3, Z3
-	VMOVAPS      Z1, K1, Z3
-	VMOVUPS      numbers<>+640(SB), Z1
-	VDIVPS       Z2, Z1, Z1
-	VMULPS       Z1, Z0, Z0
-	VMULPS       Z1, Z3, Z3
+	VMOVAPS      Z2, K1, Z3
+	VMOVUPS      numbers<>+640(SB), Z2
+	VDIVPS       Z1, Z2, Z2
+	VMULPS       Z2, Z0, Z0
+	VMULPS       Z2, Z3, Z3
 	VMOVUPS      (SI)(R8*4), Z1
 	VMULPS       Z1, Z0, Z0
 	VMOVUPS      (DX)(R8*4), Z1
@@ -1742,12 +3140,12 @@ loop1:
 	VMOVUPS      Z3, (CX)(R8*4)
 	ADDQ         $0x00000010, R8
 	CMPQ         R8, R9
-	JLE          loop1
+	JLE          loop3
 
-end2:
+end4:
 	MOVQ         DI, R9
 	SUBQ         R8, R9
-	JZ           done3
+	JZ           done5
 	MOVL         $0x0000ffff, DI
 	BZHIL        R9, DI, DI
 	KMOVW        DI, K1
@@ -1771,17 +3169,17 @@ end2:
 	VFMADD213PS  Z2, Z2, Z3
 	VCMPPS       $0x15, numbers<>+832(SB), Z1, K2
 	VMOVAPS.Z    Z3, K2, Z3
-	VMOVUPS      numbers<>+640(SB), Z1
-	VADDPS       Z1, Z3, Z2
+	VMOVUPS      numbers<>+640(SB), Z2
+	VADDPS       Z2, Z3, Z1
 	VPMOVD2M     Z0, K2
-	VMOVAPS      Z1, Z0
+	VMOVAPS      Z2, Z0
 	VMOVAPS      Z3, K2, Z0
 	VMOVAPS      Z3, Z3
-	VMOVAPS      Z1, K2, Z3
-	VMOVUPS      numbers<>+640(SB), Z1
-	VDIVPS       Z2, Z1, Z1
-	VMULPS       Z1, Z0, Z0
-	VMULPS       Z1, Z3, Z3
+	VMOVAPS      Z2, K2, Z3
+	VMOVUPS      numbers<>+640(SB), Z2
+	VDIVPS       Z1, Z2, Z2
+	VMULPS       Z2, Z0, Z0
+	VMULPS       Z2, Z3, Z3
 	VMOVUPS.Z    (SI)(R8*4), K1, Z1
 	VMULPS       Z1, Z0, Z0
 	VMOVUPS.Z    (DX)(R8*4), K1, Z1
@@ -1790,7 +3188,7 @@ end2:
 	VMOVUPS      Z0, K1, (AX)(R8*4)
 	VMOVUPS      Z3, K1, (CX)(R8*4)
 
-done3:
+done5:
 	VZEROUPPER
 	RET
 

@@ -12,59 +12,82 @@ TEXT ·expSumAVX2(SB), NOSPLIT, $0-60
 	VBROADCASTSS top+48(FP), Y0
 	VXORPS       Y1, Y1, Y1
 	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
 	MOVQ         dst_base+0(FP), DX
 	XORQ         BX, BX
 	MOVQ         CX, SI
-	SUBQ         $0x00000010, SI
+	SUBQ         $0x00000018, SI
 	CMPQ         BX, SI
 	JG           end2
 
 loop1:
-	VMOVUPS      (AX)(BX*4), Y3
-	VSUBPS       Y0, Y3, Y3
-	VMOVUPS      numbers<>+0(SB), Y4
-	VFMADD231PS  numbers<>+64(SB), Y3, Y4
-	VSUBPS       numbers<>+0(SB), Y4, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS numbers<>+128(SB), Y5, Y6
-	VFNMADD231PS numbers<>+192(SB), Y5, Y6
-	VMOVUPS      numbers<>+256(SB), Y5
-	VFMADD213PS  numbers<>+320(SB), Y6, Y5
-	VFMADD213PS  numbers<>+384(SB), Y6, Y5
-	VFMADD213PS  numbers<>+448(SB), Y6, Y5
-	VFMADD213PS  numbers<>+512(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VFMADD213PS  Y6, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+576(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y5
-	VCMPPS       $0x15, numbers<>+640(SB), Y3, Y3
-	VANDPS       Y3, Y5, Y5
-	VMOVUPS      Y5, (DX)(BX*4)
-	VADDPS       Y5, Y1, Y1
-	VMOVUPS      32(AX)(BX*4), Y3
-	VSUBPS       Y0, Y3, Y3
-	VMOVUPS      numbers<>+0(SB), Y4
-	VFMADD231PS  numbers<>+64(SB), Y3, Y4
-	VSUBPS       numbers<>+0(SB), Y4, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS numbers<>+128(SB), Y5, Y6
-	VFNMADD231PS numbers<>+192(SB), Y5, Y6
-	VMOVUPS      numbers<>+256(SB), Y5
-	VFMADD213PS  numbers<>+320(SB), Y6, Y5
-	VFMADD213PS  numbers<>+384(SB), Y6, Y5
-	VFMADD213PS  numbers<>+448(SB), Y6, Y5
-	VFMADD213PS  numbers<>+512(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VFMADD213PS  Y6, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+576(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y5
-	VCMPPS       $0x15, numbers<>+640(SB), Y3, Y3
-	VANDPS       Y3, Y5, Y5
-	VMOVUPS      Y5, 32(DX)(BX*4)
-	VADDPS       Y5, Y2, Y2
-	ADDQ         $0x00000010, BX
+	VMOVUPS      (AX)(BX*4), Y4
+	VMOVUPS      32(AX)(BX*4), Y5
+	VMOVUPS      64(AX)(BX*4), Y6
+	VSUBPS       Y0, Y4, Y4
+	VSUBPS       Y0, Y5, Y5
+	VSUBPS       Y0, Y6, Y6
+	VMOVUPS      numbers<>+0(SB), Y7
+	VFMADD231PS  numbers<>+64(SB), Y4, Y7
+	VMOVUPS      numbers<>+0(SB), Y8
+	VFMADD231PS  numbers<>+64(SB), Y5, Y8
+	VMOVUPS      numbers<>+0(SB), Y9
+	VFMADD231PS  numbers<>+64(SB), Y6, Y9
+	VSUBPS       numbers<>+0(SB), Y7, Y10
+	VMOVAPS      Y4, Y13
+	VSUBPS       numbers<>+0(SB), Y8, Y11
+	VMOVAPS      Y5, Y14
+	VSUBPS       numbers<>+0(SB), Y9, Y12
+	VMOVAPS      Y6, Y15
+	VFNMADD231PS numbers<>+128(SB), Y10, Y13
+	VFNMADD231PS numbers<>+128(SB), Y11, Y14
+	VFNMADD231PS numbers<>+128(SB), Y12, Y15
+	VFNMADD231PS numbers<>+192(SB), Y10, Y13
+	VFNMADD231PS numbers<>+192(SB), Y11, Y14
+	VFNMADD231PS numbers<>+192(SB), Y12, Y15
+	VMOVUPS      numbers<>+256(SB), Y10
+	VMOVUPS      numbers<>+256(SB), Y11
+	VMOVUPS      numbers<>+256(SB), Y12
+	VFMADD213PS  numbers<>+320(SB), Y13, Y10
+	VFMADD213PS  numbers<>+320(SB), Y14, Y11
+	VFMADD213PS  numbers<>+320(SB), Y15, Y12
+	VFMADD213PS  numbers<>+384(SB), Y13, Y10
+	VFMADD213PS  numbers<>+384(SB), Y14, Y11
+	VFMADD213PS  numbers<>+384(SB), Y15, Y12
+	VFMADD213PS  numbers<>+448(SB), Y13, Y10
+	VFMADD213PS  numbers<>+448(SB), Y14, Y11
+	VFMADD213PS  numbers<>+448(SB), Y15, Y12
+	VFMADD213PS  numbers<>+512(SB), Y13, Y10
+	VFMADD213PS  numbers<>+512(SB), Y14, Y11
+	VFMADD213PS  numbers<>+512(SB), Y15, Y12
+	VMULPS       Y13, Y10, Y10
+	VMULPS       Y14, Y11, Y11
+	VMULPS       Y15, Y12, Y12
+	VFMADD213PS  Y13, Y13, Y10
+	VFMADD213PS  Y14, Y14, Y11
+	VFMADD213PS  Y15, Y15, Y12
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       numbers<>+576(SB), Y7, Y7
+	VPADDD       numbers<>+576(SB), Y8, Y8
+	VPADDD       numbers<>+576(SB), Y9, Y9
+	VFMADD213PS  Y7, Y7, Y10
+	VFMADD213PS  Y8, Y8, Y11
+	VFMADD213PS  Y9, Y9, Y12
+	VCMPPS       $0x15, numbers<>+640(SB), Y4, Y4
+	VANDPS       Y4, Y10, Y10
+	VCMPPS       $0x15, numbers<>+640(SB), Y5, Y4
+	VANDPS       Y4, Y11, Y11
+	VCMPPS       $0x15, numbers<>+640(SB), Y6, Y4
+	VANDPS       Y4, Y12, Y12
+	VMOVUPS      Y10, (DX)(BX*4)
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      Y11, 32(DX)(BX*4)
+	VADDPS       Y11, Y2, Y2
+	VMOVUPS      Y12, 64(DX)(BX*4)
+	VADDPS       Y12, Y3, Y3
+	ADDQ         $0x00000018, BX
 	CMPQ         BX, SI
 	JLE          loop1
 
@@ -75,28 +98,28 @@ end2:
 	JG   end4
 
 loop3:
-	VMOVUPS      (AX)(BX*4), Y3
-	VSUBPS       Y0, Y3, Y3
-	VMOVUPS      numbers<>+0(SB), Y4
-	VFMADD231PS  numbers<>+64(SB), Y3, Y4
-	VSUBPS       numbers<>+0(SB), Y4, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS numbers<>+128(SB), Y5, Y6
-	VFNMADD231PS numbers<>+192(SB), Y5, Y6
-	VMOVUPS      numbers<>+256(SB), Y5
-	VFMADD213PS  numbers<>+320(SB), Y6, Y5
-	VFMADD213PS  numbers<>+384(SB), Y6, Y5
-	VFMADD213PS  numbers<>+448(SB), Y6, Y5
-	VFMADD213PS  numbers<>+512(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VFMADD213PS  Y6, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+576(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y5
-	VCMPPS       $0x15, numbers<>+640(SB), Y3, Y3
-	VANDPS       Y3, Y5, Y5
-	VMOVUPS      Y5, (DX)(BX*4)
-	VADDPS       Y5, Y1, Y1
+	VMOVUPS      (AX)(BX*4), Y4
+	VSUBPS       Y0, Y4, Y4
+	VMOVUPS      numbers<>+0(SB), Y5
+	VFMADD231PS  numbers<>+64(SB), Y4, Y5
+	VSUBPS       numbers<>+0(SB), Y5, Y6
+	VMOVAPS      Y4, Y7
+	VFNMADD231PS numbers<>+128(SB), Y6, Y7
+	VFNMADD231PS numbers<>+192(SB), Y6, Y7
+	VMOVUPS      numbers<>+256(SB), Y6
+	VFMADD213PS  numbers<>+320(SB), Y7, Y6
+	VFMADD213PS  numbers<>+384(SB), Y7, Y6
+	VFMADD213PS  numbers<>+448(SB), Y7, Y6
+	VFMADD213PS  numbers<>+512(SB), Y7, Y6
+	VMULPS       Y7, Y6, Y6
+	VFMADD213PS  Y7, Y7, Y6
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       numbers<>+576(SB), Y5, Y5
+	VFMADD213PS  Y5, Y5, Y6
+	VCMPPS       $0x15, numbers<>+640(SB), Y4, Y4
+	VANDPS       Y4, Y6, Y6
+	VMOVUPS      Y6, (DX)(BX*4)
+	VADDPS       Y6, Y1, Y1
 	ADDQ         $0x00000008, BX
 	CMPQ         BX, SI
 	JLE          loop3
@@ -105,34 +128,35 @@ end4:
 	MOVQ         CX, SI
 	SUBQ         BX, SI
 	JZ           done5
-	VMOVD        SI, X3
-	VPBROADCASTD X3, Y3
-	VPCMPGTD     lanes<>+0(SB), Y3, Y3
-	VMASKMOVPS   (AX)(BX*4), Y3, Y4
-	VSUBPS       Y0, Y4, Y4
+	VMOVD        SI, X4
+	VPBROADCASTD X4, Y4
+	VPCMPGTD     lanes<>+0(SB), Y4, Y4
+	VMASKMOVPS   (AX)(BX*4), Y4, Y5
+	VSUBPS       Y0, Y5, Y5
 	VMOVUPS      numbers<>+0(SB), Y0
-	VFMADD231PS  numbers<>+64(SB), Y4, Y0
-	VSUBPS       numbers<>+0(SB), Y0, Y5
-	VMOVAPS      Y4, Y6
-	VFNMADD231PS numbers<>+128(SB), Y5, Y6
-	VFNMADD231PS numbers<>+192(SB), Y5, Y6
-	VMOVUPS      numbers<>+256(SB), Y5
-	VFMADD213PS  numbers<>+320(SB), Y6, Y5
-	VFMADD213PS  numbers<>+384(SB), Y6, Y5
-	VFMADD213PS  numbers<>+448(SB), Y6, Y5
-	VFMADD213PS  numbers<>+512(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VFMADD213PS  Y6, Y6, Y5
+	VFMADD231PS  numbers<>+64(SB), Y5, Y0
+	VSUBPS       numbers<>+0(SB), Y0, Y6
+	VMOVAPS      Y5, Y7
+	VFNMADD231PS numbers<>+128(SB), Y6, Y7
+	VFNMADD231PS numbers<>+192(SB), Y6, Y7
+	VMOVUPS      numbers<>+256(SB), Y6
+	VFMADD213PS  numbers<>+320(SB), Y7, Y6
+	VFMADD213PS  numbers<>+384(SB), Y7, Y6
+	VFMADD213PS  numbers<>+448(SB), Y7, Y6
+	VFMADD213PS  numbers<>+512(SB), Y7, Y6
+	VMULPS       Y7, Y6, Y6
+	VFMADD213PS  Y7, Y7, Y6
 	VPSLLD       $0x17, Y0, Y0
 	VPADDD       numbers<>+576(SB), Y0, Y0
-	VFMADD213PS  Y0, Y0, Y5
-	VCMPPS       $0x15, numbers<>+640(SB), Y4, Y0
-	VANDPS       Y0, Y5, Y5
-	VMASKMOVPS   Y5, Y3, (DX)(BX*4)
-	VANDPS       Y3, Y5, Y5
-	VADDPS       Y5, Y1, Y1
+	VFMADD213PS  Y0, Y0, Y6
+	VCMPPS       $0x15, numbers<>+640(SB), Y5, Y0
+	VANDPS       Y0, Y6, Y6
+	VMASKMOVPS   Y6, Y4, (DX)(BX*4)
+	VANDPS       Y4, Y6, Y6
+	VADDPS       Y6, Y1, Y1
 
 done5:
+	VADDPS       Y3, Y1, Y1
 	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X0
 	VADDPS       X0, X1, X0
@@ -152,56 +176,78 @@ TEXT ·sumExpAVX2(SB), NOSPLIT, $0-36
 	VBROADCASTSS top+24(FP), Y0
 	VXORPS       Y1, Y1, Y1
 	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
 	XORQ         DX, DX
 	MOVQ         CX, BX
-	SUBQ         $0x00000010, BX
+	SUBQ         $0x00000018, BX
 	CMPQ         DX, BX
 	JG           end2
 
 loop1:
-	VMOVUPS      (AX)(DX*4), Y3
-	VSUBPS       Y0, Y3, Y3
-	VMOVUPS      numbers<>+0(SB), Y4
-	VFMADD231PS  numbers<>+64(SB), Y3, Y4
-	VSUBPS       numbers<>+0(SB), Y4, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS numbers<>+128(SB), Y5, Y6
-	VFNMADD231PS numbers<>+192(SB), Y5, Y6
-	VMOVUPS      numbers<>+256(SB), Y5
-	VFMADD213PS  numbers<>+320(SB), Y6, Y5
-	VFMADD213PS  numbers<>+384(SB), Y6, Y5
-	VFMADD213PS  numbers<>+448(SB), Y6, Y5
-	VFMADD213PS  numbers<>+512(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VFMADD213PS  Y6, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+576(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y5
-	VCMPPS       $0x15, numbers<>+640(SB), Y3, Y3
-	VANDPS       Y3, Y5, Y5
-	VADDPS       Y5, Y1, Y1
-	VMOVUPS      32(AX)(DX*4), Y3
-	VSUBPS       Y0, Y3, Y3
-	VMOVUPS      numbers<>+0(SB), Y4
-	VFMADD231PS  numbers<>+64(SB), Y3, Y4
-	VSUBPS       numbers<>+0(SB), Y4, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS numbers<>+128(SB), Y5, Y6
-	VFNMADD231PS numbers<>+192(SB), Y5, Y6
-	VMOVUPS      numbers<>+256(SB), Y5
-	VFMADD213PS  numbers<>+320(SB), Y6, Y5
-	VFMADD213PS  numbers<>+384(SB), Y6, Y5
-	VFMADD213PS  numbers<>+448(SB), Y6, Y5
-	VFMADD213PS  numbers<>+512(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VFMADD213PS  Y6, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+576(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y5
-	VCMPPS       $0x15, numbers<>+640(SB), Y3, Y3
-	VANDPS       Y3, Y5, Y5
-	VADDPS       Y5, Y2, Y2
-	ADDQ         $0x00000010, DX
+	VMOVUPS      (AX)(DX*4), Y4
+	VMOVUPS      32(AX)(DX*4), Y5
+	VMOVUPS      64(AX)(DX*4), Y6
+	VSUBPS       Y0, Y4, Y4
+	VSUBPS       Y0, Y5, Y5
+	VSUBPS       Y0, Y6, Y6
+	VMOVUPS      numbers<>+0(SB), Y7
+	VFMADD231PS  numbers<>+64(SB), Y4, Y7
+	VMOVUPS      numbers<>+0(SB), Y8
+	VFMADD231PS  numbers<>+64(SB), Y5, Y8
+	VMOVUPS      numbers<>+0(SB), Y9
+	VFMADD231PS  numbers<>+64(SB), Y6, Y9
+	VSUBPS       numbers<>+0(SB), Y7, Y10
+	VMOVAPS      Y4, Y13
+	VSUBPS       numbers<>+0(SB), Y8, Y11
+	VMOVAPS      Y5, Y14
+	VSUBPS       numbers<>+0(SB), Y9, Y12
+	VMOVAPS      Y6, Y15
+	VFNMADD231PS numbers<>+128(SB), Y10, Y13
+	VFNMADD231PS numbers<>+128(SB), Y11, Y14
+	VFNMADD231PS numbers<>+128(SB), Y12, Y15
+	VFNMADD231PS numbers<>+192(SB), Y10, Y13
+	VFNMADD231PS numbers<>+192(SB), Y11, Y14
+	VFNMADD231PS numbers<>+192(SB), Y12, Y15
+	VMOVUPS      numbers<>+256(SB), Y10
+	VMOVUPS      numbers<>+256(SB), Y11
+	VMOVUPS      numbers<>+256(SB), Y12
+	VFMADD213PS  numbers<>+320(SB), Y13, Y10
+	VFMADD213PS  numbers<>+320(SB), Y14, Y11
+	VFMADD213PS  numbers<>+320(SB), Y15, Y12
+	VFMADD213PS  numbers<>+384(SB), Y13, Y10
+	VFMADD213PS  numbers<>+384(SB), Y14, Y11
+	VFMADD213PS  numbers<>+384(SB), Y15, Y12
+	VFMADD213PS  numbers<>+448(SB), Y13, Y10
+	VFMADD213PS  numbers<>+448(SB), Y14, Y11
+	VFMADD213PS  numbers<>+448(SB), Y15, Y12
+	VFMADD213PS  numbers<>+512(SB), Y13, Y10
+	VFMADD213PS  numbers<>+512(SB), Y14, Y11
+	VFMADD213PS  numbers<>+512(SB), Y15, Y12
+	VMULPS       Y13, Y10, Y10
+	VMULPS       Y14, Y11, Y11
+	VMULPS       Y15, Y12, Y12
+	VFMADD213PS  Y13, Y13, Y10
+	VFMADD213PS  Y14, Y14, Y11
+	VFMADD213PS  Y15, Y15, Y12
+	VPSLLD       $0x17, Y7, Y7
+	VPSLLD       $0x17, Y8, Y8
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       numbers<>+576(SB), Y7, Y7
+	VPADDD       numbers<>+576(SB), Y8, Y8
+	VPADDD       numbers<>+576(SB), Y9, Y9
+	VFMADD213PS  Y7, Y7, Y10
+	VFMADD213PS  Y8, Y8, Y11
+	VFMADD213PS  Y9, Y9, Y12
+	VCMPPS       $0x15, numbers<>+640(SB), Y4, Y4
+	VANDPS       Y4, Y10, Y10
+	VCMPPS       $0x15, numbers<>+640(SB), Y5, Y4
+	VANDPS       Y4, Y11, Y11
+	VCMPPS       $0x15, numbers<>+640(SB), Y6, Y4
+	VANDPS       Y4, Y12, Y12
+	VADDPS       Y10, Y1, Y1
+	VADDPS       Y11, Y2, Y2
+	VADDPS       Y12, Y3, Y3
+	ADDQ         $0x00000018, DX
 	CMPQ         DX, BX
 	JLE          loop1
 
@@ -212,27 +258,27 @@ end2:
 	JG   end4
 
 loop3:
-	VMOVUPS      (AX)(DX*4), Y3
-	VSUBPS       Y0, Y3, Y3
-	VMOVUPS      numbers<>+0(SB), Y4
-	VFMADD231PS  numbers<>+64(SB), Y3, Y4
-	VSUBPS       numbers<>+0(SB), Y4, Y5
-	VMOVAPS      Y3, Y6
-	VFNMADD231PS numbers<>+128(SB), Y5, Y6
-	VFNMADD231PS numbers<>+192(SB), Y5, Y6
-	VMOVUPS      numbers<>+256(SB), Y5
-	VFMADD213PS  numbers<>+320(SB), Y6, Y5
-	VFMADD213PS  numbers<>+384(SB), Y6, Y5
-	VFMADD213PS  numbers<>+448(SB), Y6, Y5
-	VFMADD213PS  numbers<>+512(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VFMADD213PS  Y6, Y6, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       numbers<>+576(SB), Y4, Y4
-	VFMADD213PS  Y4, Y4, Y5
-	VCMPPS       $0x15, numbers<>+640(SB), Y3, Y3
-	VANDPS       Y3, Y5, Y5
-	VADDPS       Y5, Y1, Y1
+	VMOVUPS      (AX)(DX*4), Y4
+	VSUBPS       Y0, Y4, Y4
+	VMOVUPS      numbers<>+0(SB), Y5
+	VFMADD231PS  numbers<>+64(SB), Y4, Y5
+	VSUBPS       numbers<>+0(SB), Y5, Y6
+	VMOVAPS      Y4, Y7
+	VFNMADD231PS numbers<>+128(SB), Y6, Y7
+	VFNMADD231PS numbers<>+192(SB), Y6, Y7
+	VMOVUPS      numbers<>+256(SB), Y6
+	VFMADD213PS  numbers<>+320(SB), Y7, Y6
+	VFMADD213PS  numbers<>+384(SB), Y7, Y6
+	VFMADD213PS  numbers<>+448(SB), Y7, Y6
+	VFMADD213PS  numbers<>+512(SB), Y7, Y6
+	VMULPS       Y7, Y6, Y6
+	VFMADD213PS  Y7, Y7, Y6
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       numbers<>+576(SB), Y5, Y5
+	VFMADD213PS  Y5, Y5, Y6
+	VCMPPS       $0x15, numbers<>+640(SB), Y4, Y4
+	VANDPS       Y4, Y6, Y6
+	VADDPS       Y6, Y1, Y1
 	ADDQ         $0x00000008, DX
 	CMPQ         DX, BX
 	JLE          loop3
@@ -241,33 +287,34 @@ end4:
 	MOVQ         CX, BX
 	SUBQ         DX, BX
 	JZ           done5
-	VMOVD        BX, X3
-	VPBROADCASTD X3, Y3
-	VPCMPGTD     lanes<>+0(SB), Y3, Y3
-	VMASKMOVPS   (AX)(DX*4), Y3, Y4
-	VSUBPS       Y0, Y4, Y4
+	VMOVD        BX, X4
+	VPBROADCASTD X4, Y4
+	VPCMPGTD     lanes<>+0(SB), Y4, Y4
+	VMASKMOVPS   (AX)(DX*4), Y4, Y5
+	VSUBPS       Y0, Y5, Y5
 	VMOVUPS      numbers<>+0(SB), Y0
-	VFMADD231PS  numbers<>+64(SB), Y4, Y0
-	VSUBPS       numbers<>+0(SB), Y0, Y5
-	VMOVAPS      Y4, Y6
-	VFNMADD231PS numbers<>+128(SB), Y5, Y6
-	VFNMADD231PS numbers<>+192(SB), Y5, Y6
-	VMOVUPS      numbers<>+256(SB), Y5
-	VFMADD213PS  numbers<>+320(SB), Y6, Y5
-	VFMADD213PS  numbers<>+384(SB), Y6, Y5
-	VFMADD213PS  numbers<>+448(SB), Y6, Y5
-	VFMADD213PS  numbers<>+512(SB), Y6, Y5
-	VMULPS       Y6, Y5, Y5
-	VFMADD213PS  Y6, Y6, Y5
+	VFMADD231PS  numbers<>+64(SB), Y5, Y0
+	VSUBPS       numbers<>+0(SB), Y0, Y6
+	VMOVAPS      Y5, Y7
+	VFNMADD231PS numbers<>+128(SB), Y6, Y7
+	VFNMADD231PS numbers<>+192(SB), Y6, Y7
+	VMOVUPS      numbers<>+256(SB), Y6
+	VFMADD213PS  numbers<>+320(SB), Y7, Y6
+	VFMADD213PS  numbers<>+384(SB), Y7, Y6
+	VFMADD213PS  numbers<>+448(SB), Y7, Y6
+	VFMADD213PS  numbers<>+512(SB), Y7, Y6
+	VMULPS       Y7, Y6, Y6
+	VFMADD213PS  Y7, Y7, Y6
 	VPSLLD       $0x17, Y0, Y0
 	VPADDD       numbers<>+576(SB), Y0, Y0
-	VFMADD213PS  Y0, Y0, Y5
-	VCMPPS       $0x15, numbers<>+640(SB), Y4, Y0
-	VANDPS       Y0, Y5, Y5
-	VANDPS       Y3, Y5, Y5
-	VADDPS       Y5, Y1, Y1
+	VFMADD213PS  Y0, Y0, Y6
+	VCMPPS       $0x15, numbers<>+640(SB), Y5, Y0
+	VANDPS       Y0, Y6, Y6
+	VANDPS       Y4, Y6, Y6
+	VADDPS       Y6, Y1, Y1
 
 done5:
+	VADDPS       Y3, Y1, Y1
 	VADDPS       Y2, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X0
 	VADDPS       X0, X1, X0
@@ -1076,59 +1123,105 @@ TEXT ·expSumAVX512(SB), NOSPLIT, $0-60
 	VBROADCASTSS top+48(FP), Z0
 	VPXORD       Z1, Z1, Z1
 	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
 	MOVQ         dst_base+0(FP), DX
 	XORQ         BX, BX
 	MOVQ         CX, SI
-	SUBQ         $0x00000020, SI
+	SUBQ         $0x00000040, SI
 	CMPQ         BX, SI
 	JG           end2
 
 loop1:
-	VMOVUPS      (AX)(BX*4), Z3
-	VSUBPS       Z0, Z3, Z3
-	VMOVUPS      numbers<>+0(SB), Z4
-	VFMADD231PS  numbers<>+64(SB), Z3, Z4
-	VSUBPS       numbers<>+0(SB), Z4, Z5
-	VMOVAPS      Z3, Z6
-	VFNMADD231PS numbers<>+128(SB), Z5, Z6
-	VFNMADD231PS numbers<>+192(SB), Z5, Z6
-	VMOVUPS      numbers<>+256(SB), Z5
-	VFMADD213PS  numbers<>+320(SB), Z6, Z5
-	VFMADD213PS  numbers<>+384(SB), Z6, Z5
-	VFMADD213PS  numbers<>+448(SB), Z6, Z5
-	VFMADD213PS  numbers<>+512(SB), Z6, Z5
-	VMULPS       Z6, Z5, Z5
-	VFMADD213PS  Z6, Z6, Z5
-	VPSLLD       $0x17, Z4, Z4
-	VPADDD       numbers<>+576(SB), Z4, Z4
-	VFMADD213PS  Z4, Z4, Z5
-	VCMPPS       $0x15, numbers<>+640(SB), Z3, K1
-	VMOVAPS.Z    Z5, K1, Z5
-	VMOVUPS      Z5, (DX)(BX*4)
-	VADDPS       Z5, Z1, Z1
-	VMOVUPS      64(AX)(BX*4), Z3
-	VSUBPS       Z0, Z3, Z3
-	VMOVUPS      numbers<>+0(SB), Z4
-	VFMADD231PS  numbers<>+64(SB), Z3, Z4
-	VSUBPS       numbers<>+0(SB), Z4, Z5
-	VMOVAPS      Z3, Z6
-	VFNMADD231PS numbers<>+128(SB), Z5, Z6
-	VFNMADD231PS numbers<>+192(SB), Z5, Z6
-	VMOVUPS      numbers<>+256(SB), Z5
-	VFMADD213PS  numbers<>+320(SB), Z6, Z5
-	VFMADD213PS  numbers<>+384(SB), Z6, Z5
-	VFMADD213PS  numbers<>+448(SB), Z6, Z5
-	VFMADD213PS  numbers<>+512(SB), Z6, Z5
-	VMULPS       Z6, Z5, Z5
-	VFMADD213PS  Z6, Z6, Z5
-	VPSLLD       $0x17, Z4, Z4
-	VPADDD       numbers<>+576(SB), Z4, Z4
-	VFMADD213PS  Z4, Z4, Z5
-	VCMPPS       $0x15, numbers<>+640(SB), Z3, K1
-	VMOVAPS.Z    Z5, K1, Z5
-	VMOVUPS      Z5, 64(DX)(BX*4)
-	VADDPS       Z5, Z2, Z2
-	ADDQ         $0x00000020, BX
+	VMOVUPS      (AX)(BX*4), Z5
+	VMOVUPS      64(AX)(BX*4), Z6
+	VMOVUPS      128(AX)(BX*4), Z7
+	VMOVUPS      192(AX)(BX*4), Z8
+	VSUBPS       Z0, Z5, Z5
+	VSUBPS       Z0, Z6, Z6
+	VSUBPS       Z0, Z7, Z7
+	VSUBPS       Z0, Z8, Z8
+	VMOVUPS      numbers<>+0(SB), Z9
+	VFMADD231PS  numbers<>+64(SB), Z5, Z9
+	VMOVUPS      numbers<>+0(SB), Z10
+	VFMADD231PS  numbers<>+64(SB), Z6, Z10
+	VMOVUPS      numbers<>+0(SB), Z11
+	VFMADD231PS  numbers<>+64(SB), Z7, Z11
+	VMOVUPS      numbers<>+0(SB), Z12
+	VFMADD231PS  numbers<>+64(SB), Z8, Z12
+	VSUBPS       numbers<>+0(SB), Z9, Z13
+	VMOVAPS      Z5, Z17
+	VSUBPS       numbers<>+0(SB), Z10, Z14
+	VMOVAPS      Z6, Z18
+	VSUBPS       numbers<>+0(SB), Z11, Z15
+	VMOVAPS      Z7, Z19
+	VSUBPS       numbers<>+0(SB), Z12, Z16
+	VMOVAPS      Z8, Z20
+	VFNMADD231PS numbers<>+128(SB), Z13, Z17
+	VFNMADD231PS numbers<>+128(SB), Z14, Z18
+	VFNMADD231PS numbers<>+128(SB), Z15, Z19
+	VFNMADD231PS numbers<>+128(SB), Z16, Z20
+	VFNMADD231PS numbers<>+192(SB), Z13, Z17
+	VFNMADD231PS numbers<>+192(SB), Z14, Z18
+	VFNMADD231PS numbers<>+192(SB), Z15, Z19
+	VFNMADD231PS numbers<>+192(SB), Z16, Z20
+	VMOVUPS      numbers<>+256(SB), Z13
+	VMOVUPS      numbers<>+256(SB), Z14
+	VMOVUPS      numbers<>+256(SB), Z15
+	VMOVUPS      numbers<>+256(SB), Z16
+	VFMADD213PS  numbers<>+320(SB), Z17, Z13
+	VFMADD213PS  numbers<>+320(SB), Z18, Z14
+	VFMADD213PS  numbers<>+320(SB), Z19, Z15
+	VFMADD213PS  numbers<>+320(SB), Z20, Z16
+	VFMADD213PS  numbers<>+384(SB), Z17, Z13
+	VFMADD213PS  numbers<>+384(SB), Z18, Z14
+	VFMADD213PS  numbers<>+384(SB), Z19, Z15
+	VFMADD213PS  numbers<>+384(SB), Z20, Z16
+	VFMADD213PS  numbers<>+448(SB), Z17, Z13
+	VFMADD213PS  numbers<>+448(SB), Z18, Z14
+	VFMADD213PS  numbers<>+448(SB), Z19, Z15
+	VFMADD213PS  numbers<>+448(SB), Z20, Z16
+	VFMADD213PS  numbers<>+512(SB), Z17, Z13
+	VFMADD213PS  numbers<>+512(SB), Z18, Z14
+	VFMADD213PS  numbers<>+512(SB), Z19, Z15
+	VFMADD213PS  numbers<>+512(SB), Z20, Z16
+	VMULPS       Z17, Z13, Z13
+	VMULPS       Z18, Z14, Z14
+	VMULPS       Z19, Z15, Z15
+	VMULPS       Z20, Z16, Z16
+	VFMADD213PS  Z17, Z17, Z13
+	VFMADD213PS  Z18, Z18, Z14
+	VFMADD213PS  Z19, Z19, Z15
+	VFMADD213PS  Z20, Z20, Z16
+	VPSLLD       $0x17, Z9, Z9
+	VPSLLD       $0x17, Z10, Z10
+	VPSLLD       $0x17, Z11, Z11
+	VPSLLD       $0x17, Z12, Z12
+	VPADDD       numbers<>+576(SB), Z9, Z9
+	VPADDD       numbers<>+576(SB), Z10, Z10
+	VPADDD       numbers<>+576(SB), Z11, Z11
+	VPADDD       numbers<>+576(SB), Z12, Z12
+	VFMADD213PS  Z9, Z9, Z13
+	VFMADD213PS  Z10, Z10, Z14
+	VFMADD213PS  Z11, Z11, Z15
+	VFMADD213PS  Z12, Z12, Z16
+	VCMPPS       $0x15, numbers<>+640(SB), Z5, K1
+	VMOVAPS.Z    Z13, K1, Z13
+	VCMPPS       $0x15, numbers<>+640(SB), Z6, K1
+	VMOVAPS.Z    Z14, K1, Z14
+	VCMPPS       $0x15, numbers<>+640(SB), Z7, K1
+	VMOVAPS.Z    Z15, K1, Z15
+	VCMPPS       $0x15, numbers<>+640(SB), Z8, K1
+	VMOVAPS.Z    Z16, K1, Z16
+	VMOVUPS      Z13, (DX)(BX*4)
+	VADDPS       Z13, Z1, Z1
+	VMOVUPS      Z14, 64(DX)(BX*4)
+	VADDPS       Z14, Z2, Z2
+	VMOVUPS      Z15, 128(DX)(BX*4)
+	VADDPS       Z15, Z3, Z3
+	VMOVUPS      Z16, 192(DX)(BX*4)
+	VADDPS       Z16, Z4, Z4
+	ADDQ         $0x00000040, BX
 	CMPQ         BX, SI
 	JLE          loop1
 
@@ -1139,28 +1232,28 @@ end2:
 	JG   end4
 
 loop3:
-	VMOVUPS      (AX)(BX*4), Z3
-	VSUBPS       Z0, Z3, Z3
-	VMOVUPS      numbers<>+0(SB), Z4
-	VFMADD231PS  numbers<>+64(SB), Z3, Z4
-	VSUBPS       numbers<>+0(SB), Z4, Z5
-	VMOVAPS      Z3, Z6
-	VFNMADD231PS numbers<>+128(SB), Z5, Z6
-	VFNMADD231PS numbers<>+192(SB), Z5, Z6
-	VMOVUPS      numbers<>+256(SB), Z5
-	VFMADD213PS  numbers<>+320(SB), Z6, Z5
-	VFMADD213PS  numbers<>+384(SB), Z6, Z5
-	VFMADD213PS  numbers<>+448(SB), Z6, Z5
-	VFMADD213PS  numbers<>+512(SB), Z6, Z5
-	VMULPS       Z6, Z5, Z5
-	VFMADD213PS  Z6, Z6, Z5
-	VPSLLD       $0x17, Z4, Z4
-	VPADDD       numbers<>+576(SB), Z4, Z4
-	VFMADD213PS  Z4, Z4, Z5
-	VCMPPS       $0x15, numbers<>+640(SB), Z3, K1
-	VMOVAPS.Z    Z5, K1, Z5
-	VMOVUPS      Z5, (DX)(BX*4)
-	VADDPS       Z5, Z1, Z1
+	VMOVUPS      (AX)(BX*4), Z5
+	VSUBPS       Z0, Z5, Z5
+	VMOVUPS      numbers<>+0(SB), Z6
+	VFMADD231PS  numbers<>+64(SB), Z5, Z6
+	VSUBPS       numbers<>+0(SB), Z6, Z7
+	VMOVAPS      Z5, Z8
+	VFNMADD231PS numbers<>+128(SB), Z7, Z8
+	VFNMADD231PS numbers<>+192(SB), Z7, Z8
+	VMOVUPS      numbers<>+256(SB), Z7
+	VFMADD213PS  numbers<>+320(SB), Z8, Z7
+	VFMADD213PS  numbers<>+384(SB), Z8, Z7
+	VFMADD213PS  numbers<>+448(SB), Z8, Z7
+	VFMADD213PS  numbers<>+512(SB), Z8, Z7
+	VMULPS       Z8, Z7, Z7
+	VFMADD213PS  Z8, Z8, Z7
+	VPSLLD       $0x17, Z6, Z6
+	VPADDD       numbers<>+576(SB), Z6, Z6
+	VFMADD213PS  Z6, Z6, Z7
+	VCMPPS       $0x15, numbers<>+640(SB), Z5, K1
+	VMOVAPS.Z    Z7, K1, Z7
+	VMOVUPS      Z7, (DX)(BX*4)
+	VADDPS       Z7, Z1, Z1
 	ADDQ         $0x00000010, BX
 	CMPQ         BX, SI
 	JLE          loop3
@@ -1172,31 +1265,33 @@ end4:
 	MOVL         $0x0000ffff, CX
 	BZHIL        SI, CX, CX
 	KMOVW        CX, K1
-	VMOVUPS.Z    (AX)(BX*4), K1, Z3
-	VSUBPS       Z0, Z3, Z3
+	VMOVUPS.Z    (AX)(BX*4), K1, Z5
+	VSUBPS       Z0, Z5, Z5
 	VMOVUPS      numbers<>+0(SB), Z0
-	VFMADD231PS  numbers<>+64(SB), Z3, Z0
-	VSUBPS       numbers<>+0(SB), Z0, Z4
-	VMOVAPS      Z3, Z5
-	VFNMADD231PS numbers<>+128(SB), Z4, Z5
-	VFNMADD231PS numbers<>+192(SB), Z4, Z5
-	VMOVUPS      numbers<>+256(SB), Z4
-	VFMADD213PS  numbers<>+320(SB), Z5, Z4
-	VFMADD213PS  numbers<>+384(SB), Z5, Z4
-	VFMADD213PS  numbers<>+448(SB), Z5, Z4
-	VFMADD213PS  numbers<>+512(SB), Z5, Z4
-	VMULPS       Z5, Z4, Z4
-	VFMADD213PS  Z5, Z5, Z4
+	VFMADD231PS  numbers<>+64(SB), Z5, Z0
+	VSUBPS       numbers<>+0(SB), Z0, Z6
+	VMOVAPS      Z5, Z7
+	VFNMADD231PS numbers<>+128(SB), Z6, Z7
+	VFNMADD231PS numbers<>+192(SB), Z6, Z7
+	VMOVUPS      numbers<>+256(SB), Z6
+	VFMADD213PS  numbers<>+320(SB), Z7, Z6
+	VFMADD213PS  numbers<>+384(SB), Z7, Z6
+	VFMADD213PS  numbers<>+448(SB), Z7, Z6
+	VFMADD213PS  numbers<>+512(SB), Z7, Z6
+	VMULPS       Z7, Z6, Z6
+	VFMADD213PS  Z7, Z7, Z6
 	VPSLLD       $0x17, Z0, Z0
 	VPADDD       numbers<>+576(SB), Z0, Z0
-	VFMADD213PS  Z0, Z0, Z4
-	VCMPPS       $0x15, numbers<>+640(SB), Z3, K2
-	VMOVAPS.Z    Z4, K2, Z4
-	VMOVUPS      Z4, K1, (DX)(BX*4)
-	VMOVAPS.Z    Z4, K1, Z4
-	VADDPS       Z4, Z1, Z1
+	VFMADD213PS  Z0, Z0, Z6
+	VCMPPS       $0x15, numbers<>+640(SB), Z5, K2
+	VMOVAPS.Z    Z6, K2, Z6
+	VMOVUPS      Z6, K1, (DX)(BX*4)
+	VMOVAPS.Z    Z6, K1, Z6
+	VADDPS       Z6, Z1, Z1
 
 done5:
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z4, Z2, Z2
 	VADDPS        Z2, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y0
 	VADDPS        Y0, Y1, Y0
@@ -1218,56 +1313,100 @@ TEXT ·sumExpAVX512(SB), NOSPLIT, $0-36
 	VBROADCASTSS top+24(FP), Z0
 	VPXORD       Z1, Z1, Z1
 	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
 	XORQ         DX, DX
 	MOVQ         CX, BX
-	SUBQ         $0x00000020, BX
+	SUBQ         $0x00000040, BX
 	CMPQ         DX, BX
 	JG           end2
 
 loop1:
-	VMOVUPS      (AX)(DX*4), Z3
-	VSUBPS       Z0, Z3, Z3
-	VMOVUPS      numbers<>+0(SB), Z4
-	VFMADD231PS  numbers<>+64(SB), Z3, Z4
-	VSUBPS       numbers<>+0(SB), Z4, Z5
-	VMOVAPS      Z3, Z6
-	VFNMADD231PS numbers<>+128(SB), Z5, Z6
-	VFNMADD231PS numbers<>+192(SB), Z5, Z6
-	VMOVUPS      numbers<>+256(SB), Z5
-	VFMADD213PS  numbers<>+320(SB), Z6, Z5
-	VFMADD213PS  numbers<>+384(SB), Z6, Z5
-	VFMADD213PS  numbers<>+448(SB), Z6, Z5
-	VFMADD213PS  numbers<>+512(SB), Z6, Z5
-	VMULPS       Z6, Z5, Z5
-	VFMADD213PS  Z6, Z6, Z5
-	VPSLLD       $0x17, Z4, Z4
-	VPADDD       numbers<>+576(SB), Z4, Z4
-	VFMADD213PS  Z4, Z4, Z5
-	VCMPPS       $0x15, numbers<>+640(SB), Z3, K1
-	VMOVAPS.Z    Z5, K1, Z5
-	VADDPS       Z5, Z1, Z1
-	VMOVUPS      64(AX)(DX*4), Z3
-	VSUBPS       Z0, Z3, Z3
-	VMOVUPS      numbers<>+0(SB), Z4
-	VFMADD231PS  numbers<>+64(SB), Z3, Z4
-	VSUBPS       numbers<>+0(SB), Z4, Z5
-	VMOVAPS      Z3, Z6
-	VFNMADD231PS numbers<>+128(SB), Z5, Z6
-	VFNMADD231PS numbers<>+192(SB), Z5, Z6
-	VMOVUPS      numbers<>+256(SB), Z5
-	VFMADD213PS  numbers<>+320(SB), Z6, Z5
-	VFMADD213PS  numbers<>+384(SB), Z6, Z5
-	VFMADD213PS  numbers<>+448(SB), Z6, Z5
-	VFMADD213PS  numbers<>+512(SB), Z6, Z5
-	VMULPS       Z6, Z5, Z5
-	VFMADD213PS  Z6, Z6, Z5
-	VPSLLD       $0x17, Z4, Z4
-	VPADDD       numbers<>+576(SB), Z4, Z4
-	VFMADD213PS  Z4, Z4, Z5
-	VCMPPS       $0x15, numbers<>+640(SB), Z3, K1
-	VMOVAPS.Z    Z5, K1, Z5
-	VADDPS       Z5, Z2, Z2
-	ADDQ         $0x00000020, DX
+	VMOVUPS      (AX)(DX*4), Z5
+	VMOVUPS      64(AX)(DX*4), Z6
+	VMOVUPS      128(AX)(DX*4), Z7
+	VMOVUPS      192(AX)(DX*4), Z8
+	VSUBPS       Z0, Z5, Z5
+	VSUBPS       Z0, Z6, Z6
+	VSUBPS       Z0, Z7, Z7
+	VSUBPS       Z0, Z8, Z8
+	VMOVUPS      numbers<>+0(SB), Z9
+	VFMADD231PS  numbers<>+64(SB), Z5, Z9
+	VMOVUPS      numbers<>+0(SB), Z10
+	VFMADD231PS  numbers<>+64(SB), Z6, Z10
+	VMOVUPS      numbers<>+0(SB), Z11
+	VFMADD231PS  numbers<>+64(SB), Z7, Z11
+	VMOVUPS      numbers<>+0(SB), Z12
+	VFMADD231PS  numbers<>+64(SB), Z8, Z12
+	VSUBPS       numbers<>+0(SB), Z9, Z13
+	VMOVAPS      Z5, Z17
+	VSUBPS       numbers<>+0(SB), Z10, Z14
+	VMOVAPS      Z6, Z18
+	VSUBPS       numbers<>+0(SB), Z11, Z15
+	VMOVAPS      Z7, Z19
+	VSUBPS       numbers<>+0(SB), Z12, Z16
+	VMOVAPS      Z8, Z20
+	VFNMADD231PS numbers<>+128(SB), Z13, Z17
+	VFNMADD231PS numbers<>+128(SB), Z14, Z18
+	VFNMADD231PS numbers<>+128(SB), Z15, Z19
+	VFNMADD231PS numbers<>+128(SB), Z16, Z20
+	VFNMADD231PS numbers<>+192(SB), Z13, Z17
+	VFNMADD231PS numbers<>+192(SB), Z14, Z18
+	VFNMADD231PS numbers<>+192(SB), Z15, Z19
+	VFNMADD231PS numbers<>+192(SB), Z16, Z20
+	VMOVUPS      numbers<>+256(SB), Z13
+	VMOVUPS      numbers<>+256(SB), Z14
+	VMOVUPS      numbers<>+256(SB), Z15
+	VMOVUPS      numbers<>+256(SB), Z16
+	VFMADD213PS  numbers<>+320(SB), Z17, Z13
+	VFMADD213PS  numbers<>+320(SB), Z18, Z14
+	VFMADD213PS  numbers<>+320(SB), Z19, Z15
+	VFMADD213PS  numbers<>+320(SB), Z20, Z16
+	VFMADD213PS  numbers<>+384(SB), Z17, Z13
+	VFMADD213PS  numbers<>+384(SB), Z18, Z14
+	VFMADD213PS  numbers<>+384(SB), Z19, Z15
+	VFMADD213PS  numbers<>+384(SB), Z20, Z16
+	VFMADD213PS  numbers<>+448(SB), Z17, Z13
+	VFMADD213PS  numbers<>+448(SB), Z18, Z14
+	VFMADD213PS  numbers<>+448(SB), Z19, Z15
+	VFMADD213PS  numbers<>+448(SB), Z20, Z16
+	VFMADD213PS  numbers<>+512(SB), Z17, Z13
+	VFMADD213PS  numbers<>+512(SB), Z18, Z14
+	VFMADD213PS  numbers<>+512(SB), Z19, Z15
+	VFMADD213PS  numbers<>+512(SB), Z20, Z16
+	VMULPS       Z17, Z13, Z13
+	VMULPS       Z18, Z14, Z14
+	VMULPS       Z19, Z15, Z15
+	VMULPS       Z20, Z16, Z16
+	VFMADD213PS  Z17, Z17, Z13
+	VFMADD213PS  Z18, Z18, Z14
+	VFMADD213PS  Z19, Z19, Z15
+	VFMADD213PS  Z20, Z20, Z16
+	VPSLLD       $0x17, Z9, Z9
+	VPSLLD       $0x17, Z10, Z10
+	VPSLLD       $0x17, Z11, Z11
+	VPSLLD       $0x17, Z12, Z12
+	VPADDD       numbers<>+576(SB), Z9, Z9
+	VPADDD       numbers<>+576(SB), Z10, Z10
+	VPADDD       numbers<>+576(SB), Z11, Z11
+	VPADDD       numbers<>+576(SB), Z12, Z12
+	VFMADD213PS  Z9, Z9, Z13
+	VFMADD213PS  Z10, Z10, Z14
+	VFMADD213PS  Z11, Z11, Z15
+	VFMADD213PS  Z12, Z12, Z16
+	VCMPPS       $0x15, numbers<>+640(SB), Z5, K1
+	VMOVAPS.Z    Z13, K1, Z13
+	VCMPPS       $0x15, numbers<>+640(SB), Z6, K1
+	VMOVAPS.Z    Z14, K1, Z14
+	VCMPPS       $0x15, numbers<>+640(SB), Z7, K1
+	VMOVAPS.Z    Z15, K1, Z15
+	VCMPPS       $0x15, numbers<>+640(SB), Z8, K1
+	VMOVAPS.Z    Z16, K1, Z16
+	VADDPS       Z13, Z1, Z1
+	VADDPS       Z14, Z2, Z2
+	VADDPS       Z15, Z3, Z3
+	VADDPS       Z16, Z4, Z4
+	ADDQ         $0x00000040, DX
 	CMPQ         DX, BX
 	JLE          loop1
 
@@ -1278,27 +1417,27 @@ end2:
 	JG   end4
 
 loop3:
-	VMOVUPS      (AX)(DX*4), Z3
-	VSUBPS       Z0, Z3, Z3
-	VMOVUPS      numbers<>+0(SB), Z4
-	VFMADD231PS  numbers<>+64(SB), Z3, Z4
-	VSUBPS       numbers<>+0(SB), Z4, Z5
-	VMOVAPS      Z3, Z6
-	VFNMADD231PS numbers<>+128(SB), Z5, Z6
-	VFNMADD231PS numbers<>+192(SB), Z5, Z6
-	VMOVUPS      numbers<>+256(SB), Z5
-	VFMADD213PS  numbers<>+320(SB), Z6, Z5
-	VFMADD213PS  numbers<>+384(SB), Z6, Z5
-	VFMADD213PS  numbers<>+448(SB), Z6, Z5
-	VFMADD213PS  numbers<>+512(SB), Z6, Z5
-	VMULPS       Z6, Z5, Z5
-	VFMADD213PS  Z6, Z6, Z5
-	VPSLLD       $0x17, Z4, Z4
-	VPADDD       numbers<>+576(SB), Z4, Z4
-	VFMADD213PS  Z4, Z4, Z5
-	VCMPPS       $0x15, numbers<>+640(SB), Z3, K1
-	VMOVAPS.Z    Z5, K1, Z5
-	VADDPS       Z5, Z1, Z1
+	VMOVUPS      (AX)(DX*4), Z5
+	VSUBPS       Z0, Z5, Z5
+	VMOVUPS      numbers<>+0(SB), Z6
+	VFMADD231PS  numbers<>+64(SB), Z5, Z6
+	VSUBPS       numbers<>+0(SB), Z6, Z7
+	VMOVAPS      Z5, Z8
+	VFNMADD231PS numbers<>+128(SB), Z7, Z8
+	VFNMADD231PS numbers<>+192(SB), Z7, Z8
+	VMOVUPS      numbers<>+256(SB), Z7
+	VFMADD213PS  numbers<>+320(SB), Z8, Z7
+	VFMADD213PS  numbers<>+384(SB), Z8, Z7
+	VFMADD213PS  numbers<>+448(SB), Z8, Z7
+	VFMADD213PS  numbers<>+512(SB), Z8, Z7
+	VMULPS       Z8, Z7, Z7
+	VFMADD213PS  Z8, Z8, Z7
+	VPSLLD       $0x17, Z6, Z6
+	VPADDD       numbers<>+576(SB), Z6, Z6
+	VFMADD213PS  Z6, Z6, Z7
+	VCMPPS       $0x15, numbers<>+640(SB), Z5, K1
+	VMOVAPS.Z    Z7, K1, Z7
+	VADDPS       Z7, Z1, Z1
 	ADDQ         $0x00000010, DX
 	CMPQ         DX, BX
 	JLE          loop3
@@ -1310,30 +1449,32 @@ end4:
 	MOVL         $0x0000ffff, CX
 	BZHIL        BX, CX, CX
 	KMOVW        CX, K1
-	VMOVUPS.Z    (AX)(DX*4), K1, Z3
-	VSUBPS       Z0, Z3, Z3
+	VMOVUPS.Z    (AX)(DX*4), K1, Z5
+	VSUBPS       Z0, Z5, Z5
 	VMOVUPS      numbers<>+0(SB), Z0
-	VFMADD231PS  numbers<>+64(SB), Z3, Z0
-	VSUBPS       numbers<>+0(SB), Z0, Z4
-	VMOVAPS      Z3, Z5
-	VFNMADD231PS numbers<>+128(SB), Z4, Z5
-	VFNMADD231PS numbers<>+192(SB), Z4, Z5
-	VMOVUPS      numbers<>+256(SB), Z4
-	VFMADD213PS  numbers<>+320(SB), Z5, Z4
-	VFMADD213PS  numbers<>+384(SB), Z5, Z4
-	VFMADD213PS  numbers<>+448(SB), Z5, Z4
-	VFMADD213PS  numbers<>+512(SB), Z5, Z4
-	VMULPS       Z5, Z4, Z4
-	VFMADD213PS  Z5, Z5, Z4
+	VFMADD231PS  numbers<>+64(SB), Z5, Z0
+	VSUBPS       numbers<>+0(SB), Z0, Z6
+	VMOVAPS      Z5, Z7
+	VFNMADD231PS numbers<>+128(SB), Z6, Z7
+	VFNMADD231PS numbers<>+192(SB), Z6, Z7
+	VMOVUPS      numbers<>+256(SB), Z6
+	VFMADD213PS  numbers<>+320(SB), Z7, Z6
+	VFMADD213PS  numbers<>+384(SB), Z7, Z6
+	VFMADD213PS  numbers<>+448(SB), Z7, Z6
+	VFMADD213PS  numbers<>+512(SB), Z7, Z6
+	VMULPS       Z7, Z6, Z6
+	VFMADD213PS  Z7, Z7, Z6
 	VPSLLD       $0x17, Z0, Z0
 	VPADDD       numbers<>+576(SB), Z0, Z0
-	VFMADD213PS  Z0, Z0, Z4
-	VCMPPS       $0x15, numbers<>+640(SB), Z3, K2
-	VMOVAPS.Z    Z4, K2, Z4
-	VMOVAPS.Z    Z4, K1, Z4
-	VADDPS       Z4, Z1, Z1
+	VFMADD213PS  Z0, Z0, Z6
+	VCMPPS       $0x15, numbers<>+640(SB), Z5, K2
+	VMOVAPS.Z    Z6, K2, Z6
+	VMOVAPS.Z    Z6, K1, Z6
+	VADDPS       Z6, Z1, Z1
 
 done5:
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z4, Z2, Z2
 	VADDPS        Z2, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y0
 	VADDPS        Y0, Y1, Y0

@@ -17,36 +17,40 @@ func dropout(e *emitter) {
 	const more = "scale float32, threshold, row, site, key0, key1 uint32)"
 	for _, f := range []struct {
 		name, doc string
-		f         func(x reg.VecVirtual) reg.VecVirtual
+		f         func(x []reg.VecVirtual) []reg.VecVirtual
 	}{
-		{"dropout", "sets dst = drop(x).", func(x reg.VecVirtual) reg.VecVirtual { return x }},
+		{"dropout", "sets dst = drop(x).", func(x []reg.VecVirtual) []reg.VecVirtual { return x }},
 		{"swishDropout", "sets dst = drop(swish(x)).", e.swish},
 	} {
 		e.function(f.name, "func(dst, x []float32, "+more, f.doc)
 		dst, x := e.base("dst"), e.base("x")
-		e.drop(func(c cursor, drop func(v reg.VecVirtual)) {
-			v := f.f(c.load(x))
-			drop(v)
-			c.store(v, dst)
+		e.drop(func(cs []cursor, drop func(i int, v reg.VecVirtual)) {
+			for i, v := range f.f(loadAll(cs, x)) {
+				drop(i, v)
+				cs[i].store(v, dst)
+			}
 		})
 	}
 
 	e.function("addDropout", "func(dst, x, y []float32, alpha, "+more, "sets dst = x + alpha*drop(y).")
 	dst, x, y, alpha := e.base("dst"), e.base("x"), e.base("y"), e.broadcast("alpha")
-	e.drop(func(c cursor, drop func(v reg.VecVirtual)) {
-		v, sum := c.load(y), c.load(x)
-		drop(v)
-		e.VFMADD231PS(alpha, v, sum)
-		c.store(sum, dst)
+	e.drop(func(cs []cursor, drop func(i int, v reg.VecVirtual)) {
+		for i, c := range cs {
+			v, sum := c.load(y), c.load(x)
+			drop(i, v)
+			e.VFMADD231PS(alpha, v, sum)
+			c.store(sum, dst)
+		}
 	})
 
 	e.function("swishDropoutGrad", "func(dst, x, dy []float32, "+more, "sets dst = drop(dy)*swish'(x).")
 	dst, x, y = e.base("dst"), e.base("x"), e.base("dy")
-	e.drop(func(c cursor, drop func(v reg.VecVirtual)) {
-		v := e.swishSlope(c.load(x))
-		e.VMULPS(c.load(y), v, v)
-		drop(v)
-		c.store(v, dst)
+	e.drop(func(cs []cursor, drop func(i int, v reg.VecVirtual)) {
+		for i, v := range e.swishSlope(loadAll(cs, x)) {
+			e.VMULPS(cs[i].load(y), v, v)
+			drop(i, v)
+			cs[i].store(v, dst)
+		}
 	})
 }
 
@@ -149,9 +153,10 @@ func (e *emitter) words(p philox, c reg.VecVirtual) [4]reg.VecVirtual {
 	return [4]reg.VecVirtual{w0, w1, w2, w3}
 }
 
-// drop emits the loop over a row. body computes one vector and calls drop on what is to be scaled and zeroed.
-func (e *emitter) drop(body func(c cursor, drop func(v reg.VecVirtual))) {
-	const group, vectors = 128, 8
+// drop emits the loop over a row. body computes the vectors at its cursors and calls drop on what is to be scaled and
+// zeroed at cursor i.
+func (e *emitter) drop(body func(cs []cursor, drop func(i int, v reg.VecVirtual))) {
+	const group, vectors, together = 128, 8, 2
 	n := e.length("dst")
 	limit := e.GP32()
 	e.Load(e.Param("threshold"), limit)
@@ -191,14 +196,19 @@ func (e *emitter) drop(body func(c cursor, drop func(v reg.VecVirtual))) {
 		}
 	}
 
-	vector := func(v int, m *mask) {
-		draw := e.vec()
-		if v%2 == 0 {
-			e.and(e.u32(0xffff), drawn[v/2], draw)
-		} else {
-			e.VPSRLD(Imm(16), drawn[v/2], draw)
+	// some emits count vectors of a group from v on.
+	some := func(v, count int, m *mask) {
+		cs := make([]cursor, count)
+		for i := range cs {
+			cs[i] = cursor{e: e, index: index, disp: 4 * group / vectors * (v + i), m: m}
 		}
-		body(cursor{e: e, index: index, disp: 4 * group / vectors * v, m: m}, func(x reg.VecVirtual) {
+		body(cs, func(i int, x reg.VecVirtual) {
+			draw, word := e.vec(), drawn[(v+i)/2]
+			if (v+i)%2 == 0 {
+				e.and(e.u32(0xffff), word, draw)
+			} else {
+				e.VPSRLD(Imm(16), word, draw)
+			}
 			if e.wide() {
 				kept := e.K()
 				e.VPCMPGTD(below, draw, kept)
@@ -213,8 +223,8 @@ func (e *emitter) drop(body func(c cursor, drop func(v reg.VecVirtual))) {
 	e.LEAQ(Mem{Base: index, Disp: group/vectors*(vectors-1) + e.width}, left)
 	e.CMPQ(left, n)
 	e.JG(LabelRef("part"))
-	for v := range vectors {
-		vector(v, nil)
+	for v := 0; v < vectors; v += together {
+		some(v, together, nil)
 	}
 	e.ADDL(U32(e.width), counter)
 	e.JMP(LabelRef("block"))
@@ -226,13 +236,13 @@ func (e *emitter) drop(body func(c cursor, drop func(v reg.VecVirtual))) {
 		short, next := e.label("short"), e.label("next")
 		e.CMPQ(left, U32(e.width))
 		e.JL(LabelRef(short))
-		vector(v, nil)
+		some(v, 1, nil)
 		e.JMP(LabelRef(next))
 		e.Label(short)
 		e.CMPQ(left, Imm(0))
 		e.JLE(LabelRef("over"))
 		m := e.firstLanes(left)
-		vector(v, &m)
+		some(v, 1, &m)
 		e.Label(next)
 		e.SUBQ(Imm(group/vectors), left)
 	}

@@ -8,12 +8,24 @@ import (
 // light is how many vectors a round of a loop takes whose body is an instruction or two.
 const light = 4
 
+// heavy is how many vectors go side by side through exp.
+func (s isa) heavy() int {
+	if s.wide() {
+		return 4
+	}
+	return 3
+}
+
 // elementwise emits the functions of single elements.
 func elementwise(e *emitter) {
-	unary := func(name, doc string, f func(x reg.VecVirtual) reg.VecVirtual) {
+	unary := func(name, doc string, f func(x []reg.VecVirtual) []reg.VecVirtual) {
 		e.function(name, "func(dst, x []float32)", doc)
 		dst, x, n := e.base("dst"), e.base("x"), e.length("dst")
-		e.each(n, 1, func(c cursor) { c.store(f(c.load(x)), dst) })
+		e.over(n, e.heavy(), func(cs []cursor) {
+			for i, y := range f(loadAll(cs, x)) {
+				cs[i].store(y, dst)
+			}
+		})
 		e.end()
 	}
 	unary("exp", "sets dst = exp(x).", e.exp)
@@ -51,10 +63,11 @@ func elementwise(e *emitter) {
 
 	e.function("swishGrad", "func(dx, x, dy []float32)", "sets dx = dy*s*(1+x*(1-s)), s = sigmoid(x).")
 	dx, x, dy, n = e.base("dx"), e.base("x"), e.base("dy"), e.length("dx")
-	e.each(n, 1, func(c cursor) {
-		s := e.swishSlope(c.load(x))
-		e.VMULPS(c.load(dy), s, s)
-		c.store(s, dx)
+	e.over(n, e.heavy(), func(cs []cursor) {
+		for i, s := range e.swishSlope(loadAll(cs, x)) {
+			e.VMULPS(cs[i].load(dy), s, s)
+			cs[i].store(s, dx)
+		}
 	})
 	e.end()
 
@@ -66,22 +79,26 @@ func elementwise(e *emitter) {
 func gated(e *emitter) {
 	e.function("glu", "func(dst, a, b []float32)", "sets dst = a*sigmoid(b).")
 	dst, a, b, n := e.base("dst"), e.base("a"), e.base("b"), e.length("dst")
-	e.each(n, 1, func(c cursor) {
-		s := e.sigmoid(c.load(b))
-		e.VMULPS(c.load(a), s, s)
-		c.store(s, dst)
+	e.over(n, e.heavy(), func(cs []cursor) {
+		for i, s := range e.sigmoid(loadAll(cs, b)) {
+			e.VMULPS(cs[i].load(a), s, s)
+			cs[i].store(s, dst)
+		}
 	})
 	e.end()
 
 	e.function("gluGrad", "func(da, db, a, b, dy []float32)", "sets da = dy*s and db = dy*a*s*(1-s), s = sigmoid(b).")
 	da, db, a, b, dy, n := e.base("da"), e.base("db"), e.base("a"), e.base("b"), e.base("dy"), e.length("da")
-	e.each(n, 1, func(c cursor) {
-		s, t := e.sigmoids(c.load(b))
-		e.VMULPS(c.load(dy), s, s) // dy*s
-		e.VMULPS(c.load(a), t, t)  // a*(1-s)
-		e.VMULPS(s, t, t)
-		c.store(s, da)
-		c.store(t, db)
+	e.over(n, e.heavy(), func(cs []cursor) {
+		ss, ts := e.sigmoids(loadAll(cs, b))
+		for i, c := range cs {
+			s, t := ss[i], ts[i]
+			e.VMULPS(c.load(dy), s, s) // dy*s
+			e.VMULPS(c.load(a), t, t)  // a*(1-s)
+			e.VMULPS(s, t, t)
+			c.store(s, da)
+			c.store(t, db)
+		}
 	})
 	e.end()
 }

@@ -36,6 +36,7 @@ type emitter struct {
 	isa
 	*tables
 	labels int
+	pinned map[uint32]reg.VecVirtual // constants in registers for the whole function
 }
 
 // function starts a kernel; e.suffix is added to name.
@@ -45,7 +46,7 @@ func (e *emitter) function(name, signature, doc string) {
 	e.SignatureExpr(signature)
 	e.Doc(name + e.suffix + " " + doc)
 	e.Pragma("noescape")
-	e.labels = 0
+	e.labels, e.pinned = 0, map[uint32]reg.VecVirtual{}
 }
 
 // label returns a label of the function that is used once.
@@ -149,6 +150,25 @@ func (e *emitter) or(a Op, b, dst reg.VecVirtual) {
 	}
 }
 
+// u32 is a constant in every lane: a register where it is pinned, else a place in memory.
+func (e *emitter) u32(bits uint32) Op {
+	if v, ok := e.pinned[bits]; ok {
+		return v
+	}
+	return e.stored(bits)
+}
+
+func (e *emitter) f32(v float64) Op { return e.u32(math.Float32bits(float32(v))) }
+
+// pin keeps constants in registers from here to the end of the function: only two vectors a cycle come from memory.
+func (e *emitter) pin(values ...float64) {
+	for _, value := range values {
+		bits, v := math.Float32bits(float32(value)), e.vec()
+		e.VMOVUPS(e.stored(bits), v)
+		e.pinned[bits] = v
+	}
+}
+
 // tables is the constants of one family: each number fills 64 bytes, so that it can be an operand from memory in
 // both instruction sets.
 type tables struct {
@@ -163,7 +183,7 @@ func newTables(c *build.Context) *tables {
 	return &tables{c: c, global: NewDataAddr(NewStaticSymbol("numbers"), 0), places: map[uint32]int{}}
 }
 
-func (t *tables) u32(bits uint32) Mem {
+func (t *tables) stored(bits uint32) Mem {
 	at, ok := t.places[bits]
 	if !ok {
 		at = 64 * len(t.bits)
@@ -172,8 +192,6 @@ func (t *tables) u32(bits uint32) Mem {
 	}
 	return t.global.Offset(at)
 }
-
-func (t *tables) f32(v float64) Mem { return t.u32(math.Float32bits(float32(v))) }
 
 // lanes is the numbers 0 to 15.
 func (t *tables) lanes() Mem {

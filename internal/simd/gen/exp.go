@@ -21,130 +21,175 @@ const (
 
 var expTail = []float64{0.0013820413, 0.008368677, 0.04166827, 0.16666521, 0.49999994}
 
+// The functions below take several vectors and do each step for all of them: a processor finds the next independent
+// instruction among some dozens, and one vector's chain is longer than that.
+
 // expParts returns t, which holds n in its low bits, and exp(r) - 1.
-func (e *emitter) expParts(x reg.VecVirtual) (t, y reg.VecVirtual) {
-	t, n, r, y := e.vec(), e.vec(), e.vec(), e.vec()
-	e.VMOVUPS(e.f32(magic), t)
-	e.VFMADD231PS(e.f32(log2e), x, t)
-	e.VSUBPS(e.f32(magic), t, n)
-	e.VMOVAPS(x, r)
-	e.VFNMADD231PS(e.f32(ln2High), n, r)
-	e.VFNMADD231PS(e.f32(ln2Low), n, r)
-	e.VMOVUPS(e.f32(expTail[0]), y)
-	for _, c := range expTail[1:] {
-		e.VFMADD213PS(e.f32(c), r, y)
+func (e *emitter) expParts(x []reg.VecVirtual) (t, y []reg.VecVirtual) {
+	t, y = e.vecs(len(x)), e.vecs(len(x))
+	n, r := e.vecs(len(x)), e.vecs(len(x))
+	for i := range x {
+		e.VMOVUPS(e.f32(magic), t[i])
+		e.VFMADD231PS(e.f32(log2e), x[i], t[i])
 	}
-	e.VMULPS(r, y, y)
-	e.VFMADD213PS(r, r, y)
+	for i := range x {
+		e.VSUBPS(e.f32(magic), t[i], n[i])
+		e.VMOVAPS(x[i], r[i])
+	}
+	for i := range x {
+		e.VFNMADD231PS(e.f32(ln2High), n[i], r[i])
+	}
+	for i := range x {
+		e.VFNMADD231PS(e.f32(ln2Low), n[i], r[i])
+	}
+	for i := range x {
+		e.VMOVUPS(e.f32(expTail[0]), y[i])
+	}
+	for _, c := range expTail[1:] {
+		for i := range x {
+			e.VFMADD213PS(e.f32(c), r[i], y[i])
+		}
+	}
+	for i := range x {
+		e.VMULPS(r[i], y[i], y[i])
+	}
+	for i := range x {
+		e.VFMADD213PS(r[i], r[i], y[i])
+	}
 	return t, y
 }
 
 // power turns whole numbers n, in place, into 2^n.
-func (e *emitter) power(n reg.VecVirtual) {
-	e.VPSLLD(Imm(23), n, n)
-	e.VPADDD(e.u32(oneBits), n, n)
+func (e *emitter) power(n []reg.VecVirtual) {
+	for i := range n {
+		e.VPSLLD(Imm(23), n[i], n[i])
+	}
+	for i := range n {
+		e.VPADDD(e.u32(oneBits), n[i], n[i])
+	}
 }
 
 // keepFrom sets y to zero in the lanes where x < limit. NaN stays.
-func (e *emitter) keepFrom(limit float64, x, y reg.VecVirtual) {
+func (e *emitter) keepFrom(limit float64, x, y []reg.VecVirtual) {
 	const notLess = 0x15 // also true for NaN
-	if e.wide() {
-		k := e.K()
-		e.VCMPPS(Imm(notLess), e.f32(limit), x, k)
-		e.VMOVAPS_Z(y, k, y)
-		return
+	for i := range x {
+		if e.wide() {
+			k := e.K()
+			e.VCMPPS(Imm(notLess), e.f32(limit), x[i], k)
+			e.VMOVAPS_Z(y[i], k, y[i])
+			continue
+		}
+		m := e.vec()
+		e.VCMPPS(Imm(notLess), e.f32(limit), x[i], m)
+		e.VANDPS(m, y[i], y[i])
 	}
-	m := e.vec()
-	e.VCMPPS(Imm(notLess), e.f32(limit), x, m)
-	e.VANDPS(m, y, y)
 }
 
 // exp returns exp(x) for any x, subnormal results as well.
-func (e *emitter) exp(x reg.VecVirtual) reg.VecVirtual {
-	v := e.vec()
-	e.VMOVUPS(e.f32(89), v) // beyond the largest float32, and n still has a power of two in two steps
-	e.VMINPS(x, v, v)       // x where it is NaN
+func (e *emitter) exp(x []reg.VecVirtual) []reg.VecVirtual {
+	v, half := e.vecs(len(x)), e.vecs(len(x))
+	for i := range x {
+		e.VMOVUPS(e.f32(89), v[i]) // beyond the largest float32, and 2^n is still two powers of two
+		e.VMINPS(x[i], v[i], v[i]) // x where it is NaN
+	}
 	t, y := e.expParts(v)
-	half := e.vec()
-	e.VPSUBD(e.u32(magicBits), t, t)
-	e.VPSRAD(Imm(1), t, half)
-	e.VPSUBD(half, t, t)
+	for i := range x {
+		e.VPSUBD(e.u32(magicBits), t[i], t[i])
+		e.VPSRAD(Imm(1), t[i], half[i])
+		e.VPSUBD(half[i], t[i], t[i])
+	}
 	e.power(half)
 	e.power(t)
-	e.VFMADD213PS(half, half, y)
-	e.VMULPS(t, y, y)
+	for i := range x {
+		e.VFMADD213PS(half[i], half[i], y[i])
+	}
+	for i := range x {
+		e.VMULPS(t[i], y[i], y[i])
+	}
 	e.keepFrom(-104, v, y)
 	return y
 }
 
 // expNegative returns exp(x) for x <= 0 or NaN, and 0 instead of what is not a normal number.
-func (e *emitter) expNegative(x reg.VecVirtual) reg.VecVirtual {
+func (e *emitter) expNegative(x []reg.VecVirtual) []reg.VecVirtual {
 	t, y := e.expParts(x)
 	e.power(t)
-	e.VFMADD213PS(t, t, y)
+	for i := range x {
+		e.VFMADD213PS(t[i], t[i], y[i])
+	}
 	e.keepFrom(-87.3, x, y)
 	return y
 }
 
 // sigmoidParts returns numerators a and b and a denominator d for sigmoid(x) = a/d and sigmoid(-x) = b/d. None of them
 // overflows: with z = exp(-|x|) they are 1 or z, z or 1, and 1+z.
-func (e *emitter) sigmoidParts(x reg.VecVirtual, both bool) (a, b, d reg.VecVirtual) {
-	size, one := e.vec(), e.vec()
-	a, d = e.vec(), e.vec()
-	e.or(e.u32(1<<31), x, size)
-	z := e.expNegative(size)
-	e.VMOVUPS(e.f32(1), one)
-	e.VADDPS(one, z, d)
-	if both {
-		b = e.vec()
+func (e *emitter) sigmoidParts(x []reg.VecVirtual, both bool) (a, b, d []reg.VecVirtual) {
+	size := e.vecs(len(x))
+	a, b, d = e.vecs(len(x)), e.vecs(len(x)), e.vecs(len(x))
+	for i := range x {
+		e.or(e.u32(1<<31), x[i], size[i])
 	}
-	if e.wide() {
-		negative := e.K()
-		e.VPMOVD2M(x, negative)
-		e.VMOVAPS(one, a)
-		e.VMOVAPS(z, negative, a)
-		if both {
-			e.VMOVAPS(z, b)
-			e.VMOVAPS(one, negative, b)
+	zs := e.expNegative(size)
+	for i, z := range zs {
+		one := e.vec()
+		e.VMOVUPS(e.f32(1), one)
+		e.VADDPS(one, z, d[i])
+		if e.wide() {
+			negative := e.K()
+			e.VPMOVD2M(x[i], negative)
+			e.VMOVAPS(one, a[i])
+			e.VMOVAPS(z, negative, a[i])
+			if both {
+				e.VMOVAPS(z, b[i])
+				e.VMOVAPS(one, negative, b[i])
+			}
+			continue
 		}
-		return a, b, d
-	}
-	e.VBLENDVPS(x, z, one, a)
-	if both {
-		e.VBLENDVPS(x, one, z, b)
+		e.VBLENDVPS(x[i], z, one, a[i])
+		if both {
+			e.VBLENDVPS(x[i], one, z, b[i])
+		}
 	}
 	return a, b, d
 }
 
 // sigmoid returns sigmoid(x).
-func (e *emitter) sigmoid(x reg.VecVirtual) reg.VecVirtual {
+func (e *emitter) sigmoid(x []reg.VecVirtual) []reg.VecVirtual {
 	a, _, d := e.sigmoidParts(x, false)
-	e.VDIVPS(d, a, a)
+	for i := range x {
+		e.VDIVPS(d[i], a[i], a[i])
+	}
 	return a
 }
 
 // sigmoids returns sigmoid(x) and sigmoid(-x).
-func (e *emitter) sigmoids(x reg.VecVirtual) (s, t reg.VecVirtual) {
+func (e *emitter) sigmoids(x []reg.VecVirtual) (s, t []reg.VecVirtual) {
 	a, b, d := e.sigmoidParts(x, true)
-	r := e.vec()
-	e.VMOVUPS(e.f32(1), r)
-	e.VDIVPS(d, r, r)
-	e.VMULPS(r, a, a)
-	e.VMULPS(r, b, b)
+	for i := range x {
+		r := e.vec()
+		e.VMOVUPS(e.f32(1), r)
+		e.VDIVPS(d[i], r, r)
+		e.VMULPS(r, a[i], a[i])
+		e.VMULPS(r, b[i], b[i])
+	}
 	return a, b
 }
 
 // swish returns x*sigmoid(x).
-func (e *emitter) swish(x reg.VecVirtual) reg.VecVirtual {
+func (e *emitter) swish(x []reg.VecVirtual) []reg.VecVirtual {
 	s := e.sigmoid(x)
-	e.VMULPS(x, s, s)
+	for i := range x {
+		e.VMULPS(x[i], s[i], s[i])
+	}
 	return s
 }
 
 // swishSlope returns the derivative of swish, s*(1 + x*(1-s)).
-func (e *emitter) swishSlope(x reg.VecVirtual) reg.VecVirtual {
+func (e *emitter) swishSlope(x []reg.VecVirtual) []reg.VecVirtual {
 	s, t := e.sigmoids(x)
-	e.VFMADD213PS(e.f32(1), x, t)
-	e.VMULPS(t, s, s)
+	for i := range x {
+		e.VFMADD213PS(e.f32(1), x[i], t[i])
+		e.VMULPS(t[i], s[i], s[i])
+	}
 	return s
 }

@@ -20,6 +20,15 @@ func (c cursor) at(base reg.Register) Mem {
 func (c cursor) load(base reg.Register) reg.VecVirtual     { return c.e.load(c.at(base), c.m) }
 func (c cursor) store(v reg.VecVirtual, base reg.Register) { c.e.store(v, c.at(base), c.m) }
 
+// loadAll loads a vector at each cursor.
+func loadAll(cs []cursor, base reg.Register) []reg.VecVirtual {
+	v := make([]reg.VecVirtual, len(cs))
+	for i, c := range cs {
+		v[i] = c.load(base)
+	}
+	return v
+}
+
 // clip sets the lanes behind the end of the slices to zero.
 func (c cursor) clip(v reg.VecVirtual) {
 	switch {

@@ -132,9 +132,9 @@ func (e *emitter) doubles(v reg.VecVirtual) (low, high reg.VecVirtual) {
 
 // fold reduces vectors of float32 to the first lane of one.
 func (e *emitter) fold(v []reg.VecVirtual, op func(a Op, b, dst reg.VecVirtual)) reg.VecVirtual {
-	for n := len(v); n > 1; n /= 2 {
+	for n := len(v); n > 1; n = (n + 1) / 2 {
 		for i := range n / 2 {
-			op(v[i+n/2], v[i], v[i])
+			op(v[i+(n+1)/2], v[i], v[i])
 		}
 	}
 	x := e.quarter(v[0], op)

@@ -12,27 +12,27 @@ func rows(e *emitter) {
 }
 
 func softmaxSteps(e *emitter) {
-	const group = 2
 	for _, keep := range []bool{true, false} {
 		if keep {
 			e.function("expSum", "func(dst, x []float32, top float32) float32", "sets dst = exp(x-top), for x <= top, and returns the sum.")
 		} else {
 			e.function("sumExp", "func(x []float32, top float32) float32", "returns the sum of exp(x-top), for x <= top.")
 		}
-		x, n, top, sums := e.base("x"), e.length("x"), e.broadcast("top"), e.zeros(group)
+		x, n, top, sums := e.base("x"), e.length("x"), e.broadcast("top"), e.zeros(e.heavy())
 		dst := x
 		if keep {
 			dst = e.base("dst")
 		}
-		e.over(n, group, func(cs []cursor) {
-			for i, c := range cs {
-				v := c.load(x)
-				e.VSUBPS(top, v, v)
-				y := e.expNegative(v)
+		e.over(n, len(sums), func(cs []cursor) {
+			v := loadAll(cs, x)
+			for i := range v {
+				e.VSUBPS(top, v[i], v[i])
+			}
+			for i, y := range e.expNegative(v) {
 				if keep {
-					c.store(y, dst)
+					cs[i].store(y, dst)
 				}
-				c.clip(y)
+				cs[i].clip(y)
 				e.VADDPS(y, sums[i], sums[i])
 			}
 		})
