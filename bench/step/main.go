@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -29,6 +30,15 @@ func main() {
 
 // result has the keys of the reference's benchmark, and some of our own.
 type result struct {
+	DModel        int     `json:"d_model"`
+	EncoderLayers int     `json:"encoder_layers"`
+	DecoderLayers int     `json:"decoder_layers"`
+	Batch         int     `json:"batch"`
+	Seconds       float64 `json:"seconds"` // of sound in each utterance
+	Tokens        int     `json:"tokens"`
+	Dropout       float64 `json:"dropout"`
+	Precision     string  `json:"precision"`
+	Parameters    int     `json:"parameters"`
 	Median    float64   `json:"median_s"` // of a step
 	Min       float64   `json:"min_s"`
 	Mean      float64   `json:"mean_s"`
@@ -69,7 +79,8 @@ func run() error {
 	if *workers > 0 {
 		runtime.GOMAXPROCS(*workers)
 	}
-	s, err := train.NewStepper(net, *batch, int(*seconds*100), int(*seconds**tokens), *workers, *half)
+	frames, letters := int(*seconds*100), max(1, int(*seconds**tokens))
+	s, err := train.NewStepper(net, *batch, frames, letters, *workers, *half)
 	if err != nil {
 		return err
 	}
@@ -94,7 +105,13 @@ func run() error {
 		table := s.Profile()
 		defer func() { _ = table().Write(os.Stdout) }()
 	}
-	r := result{Workers: *workers}
+	r := result{
+		DModel: net.DModel, EncoderLayers: net.EncoderLayers, DecoderLayers: net.DecoderLayers, Batch: *batch, Seconds: *seconds,
+		Tokens: letters, Dropout: net.Dropout, Precision: "fp32", Parameters: model.Count(net).Total, Workers: *workers,
+	}
+	if *half {
+		r.Precision = "fp32, activations stored as fp16"
+	}
 	if *workers == 0 {
 		r.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -117,11 +134,9 @@ func run() error {
 	r.GFLOP, r.GFLOPs = flops/1e9, flops/1e9/r.Median
 	r.Audio = float64(*batch) * *seconds / r.Median
 	r.Allocated = float64(s.Allocated()) / (1 << 20)
-	var usage unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
+	if r.PeakRSS, err = peakMiB(); err != nil {
 		return err
 	}
-	r.PeakRSS = float64(usage.Maxrss) / 1024 // kilobytes on Linux
 	if *asJSON {
 		return json.NewEncoder(os.Stdout).Encode(r)
 	}
@@ -136,4 +151,24 @@ func cpuSeconds() float64 {
 		return 0
 	}
 	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
+}
+
+// peakMiB is the most memory this process has had resident. Linux keeps it in VmHWM; getrusage would inherit
+// the peak of the process that started this one.
+func peakMiB() (float64, error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		var u unix.Rusage
+		if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+			return 0, err
+		}
+		return float64(u.Maxrss) / 1024, nil // kilobytes
+	}
+	for line := range strings.Lines(string(status)) {
+		var kb float64
+		if n, _ := fmt.Sscanf(line, "VmHWM: %f kB", &kb); n == 1 {
+			return kb / 1024, nil
+		}
+	}
+	return 0, fmt.Errorf("/proc/self/status has no VmHWM")
 }
