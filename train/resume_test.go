@@ -1,0 +1,257 @@
+package train
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"konkanitrain/checkpoint"
+)
+
+// childConfig names the file with the settings of a run in a child process of the test binary.
+const childConfig = "KONKANITRAIN_TEST_CHILD"
+
+// TestChild is not a test: it is the run that [killed] kills. It trains until after update 7, says so, and waits.
+func TestChild(t *testing.T) {
+	path := os.Getenv(childConfig)
+	if path == "" {
+		t.Skip("run by the tests of resume")
+	}
+	saved, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := fromSettings(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := setUp(context.Background(), cfg, os.Stdout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.hook = func(update int) {
+		if update == 7 {
+			fmt.Println("update 7 is made")
+			select {}
+		}
+	}
+	t.Fatal(run.loop(context.Background()))
+}
+
+// killed runs cfg in another process and kills it (SIGKILL) two updates after its checkpoint.
+func killed(t *testing.T, cfg Config) {
+	t.Helper()
+	settings, err := cfg.settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "settings.json")
+	if err := os.WriteFile(path, settings, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$", "-test.v")
+	child.Env = append(os.Environ(), childConfig+"="+path)
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child.Stderr = os.Stderr
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		said.WriteString(lines.Text() + "\n")
+		if lines.Text() == "update 7 is made" {
+			if err := child.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = child.Wait() // killed
+	if child.ProcessState.Exited() {
+		t.Fatalf("the child ended by itself:\n%s", said.String())
+	}
+}
+
+// traced makes updates until the run ends, and lists who was trained on.
+func traced(t *testing.T, cfg Config, out io.Writer) (ids []string, after map[int]progress) {
+	t.Helper()
+	run, err := setUp(t.Context(), cfg, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.close()
+	after = map[int]progress{}
+	at := run.state.Progress
+	run.hook = func(update int) {
+		for _, u := range run.loader.Window(at.Epoch, at.Window) {
+			ids = append(ids, u.ID)
+		}
+		at = run.state.Progress
+		after[update] = at
+	}
+	if err := run.loop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return ids, after
+}
+
+// readCheckpoint is a checkpoint's files, and its state without what is about time and place.
+func readCheckpoint(t *testing.T, dir string, step int) (model, optimizer []byte, s state) {
+	t.Helper()
+	path := filepath.Join(dir, checkpoint.Name(step))
+	c, err := checkpoint.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.State(&s); err != nil {
+		t.Fatal(err)
+	}
+	s.Config, s.Progress.Seconds = nil, 0
+	for _, e := range []*Evaluation{s.Score, s.Best} {
+		if e != nil {
+			e.Took = 0
+		}
+	}
+	for i, name := range []string{checkpoint.ModelFile, checkpoint.OptimizerFile} {
+		b, err := os.ReadFile(filepath.Join(path, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			model = b
+		} else {
+			optimizer = b
+		}
+	}
+	return model, optimizer, s
+}
+
+// Ten updates straight are five, kill -9, and five more, bit for bit, in the middle of an epoch and with
+// everything random turned on.
+func TestKilledRunResumesBitForBit(t *testing.T) {
+	train, val := speak(t, babble(23, 5, 1)...), speak(t, babble(5, 5, 2)...)
+	for _, fp16 := range []bool{false, true} {
+		t.Run(fmt.Sprintf("fp16 %v", fp16), func(t *testing.T) {
+			cfg := tiny(t, train)
+			cfg.Data.ValManifest, cfg.Data.NumWorkers, cfg.Run.CPUWorkers, cfg.Run.FP16 = val, 2, 2, fp16
+			cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Optimise.MaxUpdates = 2, 3, 10
+			cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.Seed = 5, 5, 1<<63+12345
+			straight, after := traced(t, cfg, io.Discard)
+			if p := after[5]; p.Epoch != 1 || p.Window != 1 || p.Utterances != 29 {
+				t.Errorf("after update 5: %+v, want the second epoch with one window used", p)
+			}
+			if p := after[10]; p.Epoch != 2 || p.Window != 2 || p.Utterances != 58 || len(straight) != 58 {
+				t.Errorf("after update 10: %+v, want the third epoch with two windows used, 58 utterances in all", p)
+			}
+
+			second := cfg
+			second.Run.CheckpointDir = filepath.Join(t.TempDir(), "killed")
+			killed(t, second)
+			_, _, five := readCheckpoint(t, second.Run.CheckpointDir, 5)
+			if p := five.Progress; p.Epoch != 1 || p.Window != 1 || p.WindowSize != 6 || p.Updates != 5 {
+				t.Errorf("the checkpoint of update 5: %+v", p)
+			}
+			second.Run.Resume = "auto"
+			var said strings.Builder
+			rest, _ := traced(t, second, &said)
+			mustContain(t, said.String(), "resumed from", "5 updates done, epoch 2, window 2 of 4")
+			if strings.Contains(said.String(), "NOTE") || strings.Contains(said.String(), "WARNING: a window") {
+				t.Errorf("a resume with the same settings complains:\n%s", said.String())
+			}
+			if !slices.Equal(rest, straight[29:]) {
+				t.Errorf("after the resume come %v, want %v", rest, straight[29:])
+			}
+
+			wantModel, wantOptimizer, want := readCheckpoint(t, cfg.Run.CheckpointDir, 10)
+			model, optimizer, got := readCheckpoint(t, second.Run.CheckpointDir, 10)
+			if !slices.Equal(model, wantModel) {
+				t.Error("the weights differ")
+			}
+			if !slices.Equal(optimizer, wantOptimizer) {
+				t.Error("the moments differ")
+			}
+			a, _ := json.Marshal(want)
+			b, _ := json.Marshal(got)
+			if string(a) != string(b) {
+				t.Errorf("the states differ:\n%s\n%s", b, a)
+			}
+			if want.Best == nil || want.LossScale.Good != map[bool]int{false: 0, true: 10}[fp16] {
+				t.Errorf("best score %v, loss scale %+v", want.Best, want.LossScale)
+			}
+		})
+	}
+}
+
+// The loss scale and its count of good updates survive a resume.
+func TestLossScaleSurvivesAResume(t *testing.T) {
+	cfg := plain(tiny(t, speak(t, babble(4, 4, 1)...)))
+	cfg.Run.FP16, cfg.Run.SaveEvery, cfg.Optimise.MaxUpdates = true, 7, 7
+	run := start(t, cfg, nil)
+	run.state.LossScale.Scale = 256
+	if err := run.loop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Run.Resume = "auto"
+	again := start(t, cfg, nil)
+	if s := again.state.LossScale; s.Scale != 256 || s.Good != 7 || s.GrowEvery != 2000 {
+		t.Errorf("%+v after the resume, want 256 and 7", s)
+	}
+}
+
+// A stop from outside finishes the update, saves, and the resumed run is the straight one: between updates, in the
+// middle of a validation, and in the last one.
+func TestInterruptedRunResumesBitForBit(t *testing.T) {
+	train, val := speak(t, babble(9, 4, 1)...), speak(t, babble(40, 4, 2)...)
+	config := func() Config {
+		cfg := tiny(t, train)
+		cfg.Data.ValManifest, cfg.Optimise.MaxUpdates = val, 6 // epochs of 3 windows
+		return cfg
+	}
+	straight := config()
+	traced(t, straight, io.Discard)
+	wantModel, wantOptimizer, want := readCheckpoint(t, straight.Run.CheckpointDir, 6)
+	for name, stopAt := range map[string]int{"between updates": 4, "in a validation": 3, "in the last validation": 6} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config()
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			run, err := setUp(ctx, cfg, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run.hook = func(update int) {
+				if update == stopAt {
+					stop()
+				}
+			}
+			if err := run.loop(ctx); err != ErrInterrupted {
+				t.Fatalf("the run ended with %v, want ErrInterrupted", err)
+			}
+			run.close()
+			if c, _, _ := checkpoint.Latest(cfg.Run.CheckpointDir); c == nil || c.Step != stopAt {
+				t.Fatalf("the last checkpoint is %+v, want update %d", c, stopAt)
+			}
+			cfg.Run.Resume = "auto"
+			traced(t, cfg, io.Discard)
+			model, optimizer, got := readCheckpoint(t, cfg.Run.CheckpointDir, 6)
+			a, _ := json.Marshal(want)
+			b, _ := json.Marshal(got)
+			if !slices.Equal(model, wantModel) || !slices.Equal(optimizer, wantOptimizer) || string(a) != string(b) {
+				t.Errorf("weights, moments or state differ from the straight run:\n%s\n%s", b, a)
+			}
+		})
+	}
+}
