@@ -1,0 +1,124 @@
+package train
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"konkanitrain/data"
+	"konkanitrain/data/text"
+	"konkanitrain/internal/testkit"
+)
+
+// learn trains without anything random until the loss is flat or the updates run out, and returns what the greedy
+// CTC path makes of the training set.
+func learn(t *testing.T, cfg Config) (*trainer, []Hypothesis) {
+	t.Helper()
+	run := start(t, cfg, nil)
+	if err := run.loop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var hyps []Hypothesis
+	e, err := run.evaluate(t.Context(), run.val, 4, func(h Hypothesis) error {
+		hyps = append(hyps, h)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("after %d updates: %v", run.optimizer.Updates, e)
+	return run, hyps
+}
+
+// Four spoken digits are learned by heart: the targets of CTC are the letters and nothing else, so that the
+// greedy path has no errors and no end mark.
+func TestLearnsFourDigits(t *testing.T) {
+	digits := filepath.Join(testkit.Shared(t), "data", "fsdd", "recordings")
+	var manifest strings.Builder
+	for n, word := range map[int]string{0: "zero", 3: "three", 6: "six", 9: "nine"} {
+		fmt.Fprintf(&manifest, "{\"id\": %q, \"audio_filepath\": %q, \"text\": %q}\n", word, filepath.Join(digits, fmt.Sprintf("%d_jackson_0.wav", n)), word)
+	}
+	path := filepath.Join(t.TempDir(), "digits.jsonl")
+	if err := os.WriteFile(path, []byte(manifest.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cfg := plain(tiny(t, path))
+	cfg.Data.ValManifest, cfg.Run.EvalEvery = path, 1000
+	cfg.Model.DModel, cfg.Model.Subsampling, cfg.Model.SubsampleChannels, cfg.Data.NumMels = 32, 2, 8, 40
+	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Optimise.NumEpochs = 4, 1, 1000
+	cfg.Optimise.LearningRate, cfg.Optimise.WarmupUpdates, cfg.Optimise.MaxUpdates = 5e-3, 20, 150
+	run, hyps := learn(t, cfg)
+	var letters text.Counts
+	for _, h := range hyps {
+		letters.Add(h.Chars)
+		if n := len(h.Utt.Tokens); n != len(h.Ref) {
+			t.Errorf("%s has a target of %d ids", h.Ref, n)
+		}
+		for _, id := range h.Utt.Tokens {
+			if id < 3 {
+				t.Errorf("the target of %s holds the id %d", h.Ref, id)
+			}
+		}
+	}
+	if letters.Errors() != 0 || letters.Ref != 16 {
+		t.Errorf("%d errors in %d letters, want 0 in 16: %v", letters.Errors(), letters.Ref, hyps)
+	}
+	// Decoding hides an end mark; the path itself must not have one.
+	for _, e := range examplesOf(t, run.val) {
+		p := &pass{losses: make([]rowLoss, 1)}
+		p.logits = func(_ int, logits []float32) {
+			for at := 0; at < len(logits); at += run.net.Vocab {
+				row := logits[at:][:run.net.Vocab]
+				if most(row) == int(text.SosEos) {
+					t.Errorf("%s: an end mark in frame %d", e.Utt.Text, at/run.net.Vocab)
+				}
+			}
+		}
+		if err := run.run([]*data.Example{e}, deal([]*data.Example{e}, run.net, 1, 1), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// examplesOf reads the first window of a set.
+func examplesOf(t *testing.T, l *data.Loader) []*data.Example {
+	t.Helper()
+	r, err := l.Run(t.Context(), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	w, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.Examples
+}
+
+func most(row []float32) int {
+	best := 0
+	for i, v := range row {
+		if v > row[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// The made-up language of tones is learned from a few utterances, with everything random turned on.
+func TestLearnsTones(t *testing.T) {
+	cfg := tiny(t, speak(t, babble(24, 4, 1)...))
+	cfg.Data.ValManifest, cfg.Run.EvalEvery = cfg.Data.TrainManifest, 1000
+	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum = 4, 2
+	cfg.Optimise.LearningRate, cfg.Optimise.MaxUpdates = 1e-2, 200
+	_, hyps := learn(t, cfg)
+	var letters text.Counts
+	for _, h := range hyps {
+		letters.Add(h.Chars)
+	}
+	if letters.Rate() > 0.3 {
+		t.Errorf("%v: a third of the letters is wrong after 200 updates", letters)
+	}
+}
