@@ -74,6 +74,11 @@ func TestDepthwise(t *testing.T) {
 		checkDepthwise(t, r, 100, 192, 31)
 		checkDepthwise(t, r, 77, 96, 15)
 		checkDepthwise(t, r, 50, 256, 5)
+		for _, k := range []int{5, 15, 31, 64, 65, 66, 101} { // several parts of frames
+			for range 5 {
+				checkDepthwise(t, r, 80+r.IntN(260), 16+r.IntN(10), k)
+			}
+		}
 	})
 }
 
@@ -84,7 +89,7 @@ func TestDepthwisePadding(t *testing.T) {
 		r := source(41)
 		for _, k := range []int{5, 15, 31} {
 			for range 20 {
-				frames, more, d := 1+r.IntN(60), r.IntN(40), 16+r.IntN(30)
+				frames, more, d := 1+r.IntN(150), r.IntN(120), 16+r.IntN(30)
 				x, dy := make([]float32, (frames+more)*d), make([]float32, (frames+more)*d)
 				for i := range frames * d {
 					x[i], dy[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
@@ -143,5 +148,19 @@ func FuzzDepthwise(f *testing.F) {
 	f.Add(uint64(1), uint8(20), uint8(17), uint8(31))
 	f.Fuzz(func(t *testing.T, seed uint64, frames, d, k uint8) {
 		checkDepthwise(t, source(seed), int(frames%80), int(d%70)+1, int(k%40)+1)
+	})
+}
+
+func TestDepthwiseDoesNotAllocate(t *testing.T) {
+	eachTier(t, func(t *testing.T) {
+		const frames, d, k = 30, 24, 15
+		x, w, y := make([]float32, frames*d), make([]float32, k*d), make([]float32, frames*d)
+		if n := testing.AllocsPerRun(10, func() {
+			Depthwise(y, x, w, w[:d], frames, d, k)
+			DepthwiseGradInput(y, x, w, frames, d, k)
+			DepthwiseGradWeight(w, y[:d], x, x, frames, d, k)
+		}); n != 0 {
+			t.Errorf("%v allocations per round", n)
+		}
 	})
 }

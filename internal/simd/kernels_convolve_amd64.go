@@ -7,19 +7,19 @@ package simd
 // convolve8AVX2 convolves one vector of channels, 8 outputs at a time; strides are in bytes, start may be nil, skip lanes are not written.
 //
 //go:noescape
-func convolve8AVX2(out *float32, tap *float32, x *float32, start *float32, stride uintptr, step uintptr, outs int, taps int, rows int, pad int, skip int, add bool)
+func convolve8AVX2(out *float32, stepOut uintptr, tap *float32, stepTap uintptr, x *float32, stepX uintptr, start *float32, outs int, taps int, rows int, pad int, skip int, add bool)
 
 // convolve12AVX2 convolves one vector of channels, 12 outputs at a time; strides are in bytes, start may be nil, skip lanes are not written.
 //
 //go:noescape
-func convolve12AVX2(out *float32, tap *float32, x *float32, start *float32, stride uintptr, step uintptr, outs int, taps int, rows int, pad int, skip int, add bool)
+func convolve12AVX2(out *float32, stepOut uintptr, tap *float32, stepTap uintptr, x *float32, stepX uintptr, start *float32, outs int, taps int, rows int, pad int, skip int, add bool)
 
 // convolve8AVX512 convolves one vector of channels, 8 outputs at a time; strides are in bytes, start may be nil, skip lanes are not written.
 //
 //go:noescape
-func convolve8AVX512(out *float32, tap *float32, x *float32, start *float32, stride uintptr, step uintptr, outs int, taps int, rows int, pad int, skip int, add bool)
+func convolve8AVX512(out *float32, stepOut uintptr, tap *float32, stepTap uintptr, x *float32, stepX uintptr, start *float32, outs int, taps int, rows int, pad int, skip int, add bool)
 
 // convolve12AVX512 convolves one vector of channels, 12 outputs at a time; strides are in bytes, start may be nil, skip lanes are not written.
 //
 //go:noescape
-func convolve12AVX512(out *float32, tap *float32, x *float32, start *float32, stride uintptr, step uintptr, outs int, taps int, rows int, pad int, skip int, add bool)
+func convolve12AVX512(out *float32, stepOut uintptr, tap *float32, stepTap uintptr, x *float32, stepX uintptr, start *float32, outs int, taps int, rows int, pad int, skip int, add bool)

@@ -4,53 +4,54 @@
 
 #include "textflag.h"
 
-// func convolve8AVX2(out *float32, tap *float32, x *float32, start *float32, stride uintptr, step uintptr, outs int, taps int, rows int, pad int, skip int, add bool)
+// func convolve8AVX2(out *float32, stepOut uintptr, tap *float32, stepTap uintptr, x *float32, stepX uintptr, start *float32, outs int, taps int, rows int, pad int, skip int, add bool)
 // Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·convolve8AVX2(SB), NOSPLIT, $24-89
+TEXT ·convolve8AVX2(SB), NOSPLIT, $24-97
 	MOVQ out+0(FP), AX
-	MOVQ stride+32(FP), CX
+	MOVQ stepX+40(FP), CX
 	LEAQ (CX)(CX*2), DX
-	MOVQ rows+64(FP), BX
-	XORQ R9, R9
+	MOVQ rows+72(FP), BX
+	XORQ R10, R10
 
 block:
-	MOVQ    pad+72(FP), R11
-	SUBQ    R9, R11
-	MOVQ    R11, SI
+	MOVQ    pad+80(FP), R12
+	SUBQ    R10, R12
+	MOVQ    R12, SI
 	ADDQ    BX, SI
-	LEAQ    -7(R11), R10
+	LEAQ    -7(R12), R11
 	XORQ    DI, DI
-	TESTQ   R10, R10
-	CMOVQLT DI, R10
+	TESTQ   R11, R11
+	CMOVQLT DI, R11
 	MOVQ    SI, DI
-	CMPQ    DI, taps+56(FP)
-	CMOVQGT taps+56(FP), DI
+	CMPQ    DI, taps+64(FP)
+	CMOVQGT taps+64(FP), DI
 	MOVQ    DI, 16(SP)
 	SUBQ    $0x00000007, SI
-	CMPQ    SI, taps+56(FP)
-	CMOVQGT taps+56(FP), SI
+	CMPQ    SI, taps+64(FP)
+	CMOVQGT taps+64(FP), SI
 	MOVQ    SI, 8(SP)
-	MOVQ    R11, SI
+	MOVQ    R12, SI
 	XORQ    DI, DI
 	TESTQ   SI, SI
 	CMOVQLT DI, SI
 	CMPQ    SI, 16(SP)
 	CMOVQGT 16(SP), SI
 	MOVQ    SI, (SP)
-	MOVQ    R10, DI
-	SUBQ    R11, DI
+	MOVQ    R11, DI
+	SUBQ    R12, DI
 	IMULQ   CX, DI
-	ADDQ    x+16(FP), DI
+	ADDQ    x+32(FP), DI
 	MOVQ    DI, SI
 	LEAQ    (SI)(CX*4), DI
-	MOVQ    step+40(FP), R8
-	IMULQ   R10, R8
-	ADDQ    tap+8(FP), R8
-	NEGQ    R11
-	MOVQ    start+24(FP), R12
-	TESTQ   R12, R12
+	LEAQ    (DI)(CX*4), R8
+	MOVQ    stepTap+24(FP), R9
+	IMULQ   R11, R9
+	ADDQ    tap+16(FP), R9
+	NEGQ    R12
+	MOVQ    start+48(FP), R13
+	TESTQ   R13, R13
 	JZ      nothing
-	VMOVUPS (R12), Y0
+	VMOVUPS (R13), Y0
 	JMP     begin
 
 nothing:
@@ -64,72 +65,139 @@ begin:
 	VMOVAPS Y0, Y5
 	VMOVAPS Y0, Y6
 	VMOVAPS Y0, Y7
-	CMPQ    R10, (SP)
+	MOVQ    stepTap+24(FP), R13
+	CMPQ    R11, (SP)
 	JGE     end2
 
 careful1:
-	VMOVUPS     (R8), Y8
-	LEAQ        (R11)(R10*1), R12
-	CMPQ        R12, BX
+	VMOVUPS     (R9), Y8
+	LEAQ        (R12)(R11*1), R14
+	CMPQ        R14, BX
 	JCC         outside3
 	VFMADD231PS (SI), Y8, Y0
 
 outside3:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside4
 	VFMADD231PS (SI)(CX*1), Y8, Y1
 
 outside4:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside5
 	VFMADD231PS (SI)(CX*2), Y8, Y2
 
 outside5:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside6
 	VFMADD231PS (SI)(DX*1), Y8, Y3
 
 outside6:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside7
 	VFMADD231PS (DI), Y8, Y4
 
 outside7:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside8
 	VFMADD231PS (DI)(CX*1), Y8, Y5
 
 outside8:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside9
 	VFMADD231PS (DI)(CX*2), Y8, Y6
 
 outside9:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside10
 	VFMADD231PS (DI)(DX*1), Y8, Y7
 
 outside10:
 	ADDQ CX, SI
 	ADDQ CX, DI
-	ADDQ step+40(FP), R8
-	INCQ R10
-	CMPQ R10, (SP)
+	ADDQ CX, R8
+	ADDQ R13, R9
+	INCQ R11
+	CMPQ R11, (SP)
 	JL   careful1
 
 end2:
-	CMPQ R10, 8(SP)
-	JGE  done
+	SUBQ $0x03, 8(SP)
+	CMPQ R11, 8(SP)
+	JGE  single
 
 straight:
+	VMOVUPS     (R9), Y8
+	ADDQ        R13, R9
+	VMOVUPS     (R9), Y9
+	ADDQ        R13, R9
+	VMOVUPS     (R9), Y10
+	ADDQ        R13, R9
+	VMOVUPS     (R9), Y11
+	ADDQ        R13, R9
+	VMOVUPS     (SI), Y12
+	VFMADD231PS Y12, Y8, Y0
+	VMOVUPS     (SI)(CX*1), Y12
+	VFMADD231PS Y12, Y8, Y1
+	VFMADD231PS Y12, Y9, Y0
+	VMOVUPS     (SI)(CX*2), Y12
+	VFMADD231PS Y12, Y8, Y2
+	VFMADD231PS Y12, Y9, Y1
+	VFMADD231PS Y12, Y10, Y0
+	VMOVUPS     (SI)(DX*1), Y12
+	VFMADD231PS Y12, Y8, Y3
+	VFMADD231PS Y12, Y9, Y2
+	VFMADD231PS Y12, Y10, Y1
+	VFMADD231PS Y12, Y11, Y0
+	LEAQ        (SI)(CX*4), SI
+	VMOVUPS     (DI), Y12
+	VFMADD231PS Y12, Y8, Y4
+	VFMADD231PS Y12, Y9, Y3
+	VFMADD231PS Y12, Y10, Y2
+	VFMADD231PS Y12, Y11, Y1
+	VMOVUPS     (DI)(CX*1), Y12
+	VFMADD231PS Y12, Y8, Y5
+	VFMADD231PS Y12, Y9, Y4
+	VFMADD231PS Y12, Y10, Y3
+	VFMADD231PS Y12, Y11, Y2
+	VMOVUPS     (DI)(CX*2), Y12
+	VFMADD231PS Y12, Y8, Y6
+	VFMADD231PS Y12, Y9, Y5
+	VFMADD231PS Y12, Y10, Y4
+	VFMADD231PS Y12, Y11, Y3
+	VMOVUPS     (DI)(DX*1), Y12
+	VFMADD231PS Y12, Y8, Y7
+	VFMADD231PS Y12, Y9, Y6
+	VFMADD231PS Y12, Y10, Y5
+	VFMADD231PS Y12, Y11, Y4
+	LEAQ        (DI)(CX*4), DI
 	VMOVUPS     (R8), Y8
+	VFMADD231PS Y8, Y9, Y7
+	VFMADD231PS Y8, Y10, Y6
+	VFMADD231PS Y8, Y11, Y5
+	VMOVUPS     (R8)(CX*1), Y8
+	VFMADD231PS Y8, Y10, Y7
+	VFMADD231PS Y8, Y11, Y6
+	VMOVUPS     (R8)(CX*2), Y8
+	VFMADD231PS Y8, Y11, Y7
+	LEAQ        (R8)(CX*4), R8
+	ADDQ        $0x04, R11
+	CMPQ        R11, 8(SP)
+	JL          straight
+
+single:
+	ADDQ $0x03, 8(SP)
+	CMPQ R11, 8(SP)
+	JGE  done
+
+last:
+	VMOVUPS     (R9), Y8
 	VFMADD231PS (SI), Y8, Y0
 	VFMADD231PS (SI)(CX*1), Y8, Y1
 	VFMADD231PS (SI)(CX*2), Y8, Y2
@@ -140,248 +208,265 @@ straight:
 	VFMADD231PS (DI)(DX*1), Y8, Y7
 	ADDQ        CX, SI
 	ADDQ        CX, DI
-	ADDQ        step+40(FP), R8
-	INCQ        R10
-	CMPQ        R10, 8(SP)
-	JL          straight
+	ADDQ        CX, R8
+	ADDQ        R13, R9
+	INCQ        R11
+	CMPQ        R11, 8(SP)
+	JL          last
 
 done:
-	CMPQ R10, 16(SP)
+	CMPQ R11, 16(SP)
 	JGE  end12
 
 careful11:
-	VMOVUPS     (R8), Y8
-	LEAQ        (R11)(R10*1), R12
-	CMPQ        R12, BX
+	VMOVUPS     (R9), Y8
+	LEAQ        (R12)(R11*1), R14
+	CMPQ        R14, BX
 	JCC         outside13
 	VFMADD231PS (SI), Y8, Y0
 
 outside13:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside14
 	VFMADD231PS (SI)(CX*1), Y8, Y1
 
 outside14:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside15
 	VFMADD231PS (SI)(CX*2), Y8, Y2
 
 outside15:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside16
 	VFMADD231PS (SI)(DX*1), Y8, Y3
 
 outside16:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside17
 	VFMADD231PS (DI), Y8, Y4
 
 outside17:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside18
 	VFMADD231PS (DI)(CX*1), Y8, Y5
 
 outside18:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside19
 	VFMADD231PS (DI)(CX*2), Y8, Y6
 
 outside19:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside20
 	VFMADD231PS (DI)(DX*1), Y8, Y7
 
 outside20:
 	ADDQ CX, SI
 	ADDQ CX, DI
-	ADDQ step+40(FP), R8
-	INCQ R10
-	CMPQ R10, 16(SP)
+	ADDQ CX, R8
+	ADDQ R13, R9
+	INCQ R11
+	CMPQ R11, 16(SP)
 	JL   careful11
 
 end12:
-	MOVQ    skip+80(FP), DI
-	MOVQ    outs+48(FP), SI
-	SUBQ    R9, SI
-	MOVBLZX add+88(FP), R8
-	TESTL   R8, R8
+	MOVQ    stepOut+8(FP), SI
+	MOVQ    skip+88(FP), R8
+	MOVQ    outs+56(FP), DI
+	SUBQ    R10, DI
+	MOVBLZX add+96(FP), R9
+	TESTL   R9, R9
 	JZ      write
-	MOVQ    AX, R8
-	CMPQ    SI, $0x00000000
+	MOVQ    AX, R9
+	CMPQ    DI, $0x00000000
 	JLE     write
-	VMOVUPS (R8), Y8
-	VADDPS  Y0, Y8, Y0
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000001
+	VADDPS  (R9), Y0, Y0
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000001
 	JLE     write
-	VMOVUPS (R8), Y8
-	VADDPS  Y1, Y8, Y1
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000002
+	VADDPS  (R9), Y1, Y1
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000002
 	JLE     write
-	VMOVUPS (R8), Y8
-	VADDPS  Y2, Y8, Y2
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000003
+	VADDPS  (R9), Y2, Y2
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000003
 	JLE     write
-	VMOVUPS (R8), Y8
-	VADDPS  Y3, Y8, Y3
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000004
+	VADDPS  (R9), Y3, Y3
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000004
 	JLE     write
-	VMOVUPS (R8), Y8
-	VADDPS  Y4, Y8, Y4
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000005
+	VADDPS  (R9), Y4, Y4
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000005
 	JLE     write
-	VMOVUPS (R8), Y8
-	VADDPS  Y5, Y8, Y5
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000006
+	VADDPS  (R9), Y5, Y5
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000006
 	JLE     write
-	VMOVUPS (R8), Y8
-	VADDPS  Y6, Y8, Y6
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000007
+	VADDPS  (R9), Y6, Y6
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000007
 	JLE     write
-	VMOVUPS (R8), Y8
-	VADDPS  Y7, Y8, Y7
-	ADDQ    CX, R8
+	VADDPS  (R9), Y7, Y7
+	ADDQ    SI, R9
 
 write:
-	TESTQ   DI, DI
+	TESTQ   R8, R8
 	JNZ     part
+	CMPQ    DI, $0x00000008
+	JL      few
 	VMOVUPS Y0, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000001
+	ADDQ    SI, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y2, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y3, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y4, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y5, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y6, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y7, (AX)
+	ADDQ    SI, AX
+	JMP     written
+
+few:
+	VMOVUPS Y0, (AX)
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000001
 	JLE     written
 	VMOVUPS Y1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000002
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000002
 	JLE     written
 	VMOVUPS Y2, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000003
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000003
 	JLE     written
 	VMOVUPS Y3, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000004
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000004
 	JLE     written
 	VMOVUPS Y4, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000005
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000005
 	JLE     written
 	VMOVUPS Y5, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000006
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000006
 	JLE     written
 	VMOVUPS Y6, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000007
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000007
 	JLE     written
 	VMOVUPS Y7, (AX)
-	ADDQ    CX, AX
+	ADDQ    SI, AX
 	JMP     written
 
 part:
-	VMOVD        DI, X8
+	VMOVD        R8, X8
 	VPBROADCASTD X8, Y8
 	VPCMPGTD     lanes<>+0(SB), Y8, Y8
 	VPCMPEQD     Y9, Y9, Y9
 	VPXOR        Y9, Y8, Y8
 	VMASKMOVPS   Y0, Y8, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000001
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000001
 	JLE          written
 	VMASKMOVPS   Y1, Y8, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000002
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000002
 	JLE          written
 	VMASKMOVPS   Y2, Y8, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000003
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000003
 	JLE          written
 	VMASKMOVPS   Y3, Y8, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000004
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000004
 	JLE          written
 	VMASKMOVPS   Y4, Y8, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000005
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000005
 	JLE          written
 	VMASKMOVPS   Y5, Y8, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000006
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000006
 	JLE          written
 	VMASKMOVPS   Y6, Y8, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000007
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000007
 	JLE          written
 	VMASKMOVPS   Y7, Y8, (AX)
-	ADDQ         CX, AX
+	ADDQ         SI, AX
 
 written:
-	ADDQ $0x00000008, R9
-	CMPQ R9, outs+48(FP)
+	ADDQ $0x00000008, R10
+	CMPQ R10, outs+56(FP)
 	JL   block
 	VZEROUPPER
 	RET
 
-// func convolve12AVX2(out *float32, tap *float32, x *float32, start *float32, stride uintptr, step uintptr, outs int, taps int, rows int, pad int, skip int, add bool)
+// func convolve12AVX2(out *float32, stepOut uintptr, tap *float32, stepTap uintptr, x *float32, stepX uintptr, start *float32, outs int, taps int, rows int, pad int, skip int, add bool)
 // Requires: AVX, AVX2, CMOV, FMA3
-TEXT ·convolve12AVX2(SB), NOSPLIT, $24-89
+TEXT ·convolve12AVX2(SB), NOSPLIT, $24-97
 	MOVQ out+0(FP), AX
-	MOVQ stride+32(FP), CX
+	MOVQ stepX+40(FP), CX
 	LEAQ (CX)(CX*2), DX
-	MOVQ rows+64(FP), BX
-	XORQ R10, R10
+	MOVQ rows+72(FP), BX
+	XORQ R11, R11
 
 block:
-	MOVQ    pad+72(FP), R12
-	SUBQ    R10, R12
-	MOVQ    R12, SI
+	MOVQ    pad+80(FP), R13
+	SUBQ    R11, R13
+	MOVQ    R13, SI
 	ADDQ    BX, SI
-	LEAQ    -11(R12), R11
+	LEAQ    -11(R13), R12
 	XORQ    DI, DI
-	TESTQ   R11, R11
-	CMOVQLT DI, R11
+	TESTQ   R12, R12
+	CMOVQLT DI, R12
 	MOVQ    SI, DI
-	CMPQ    DI, taps+56(FP)
-	CMOVQGT taps+56(FP), DI
+	CMPQ    DI, taps+64(FP)
+	CMOVQGT taps+64(FP), DI
 	MOVQ    DI, 16(SP)
 	SUBQ    $0x0000000b, SI
-	CMPQ    SI, taps+56(FP)
-	CMOVQGT taps+56(FP), SI
+	CMPQ    SI, taps+64(FP)
+	CMOVQGT taps+64(FP), SI
 	MOVQ    SI, 8(SP)
-	MOVQ    R12, SI
+	MOVQ    R13, SI
 	XORQ    DI, DI
 	TESTQ   SI, SI
 	CMOVQLT DI, SI
 	CMPQ    SI, 16(SP)
 	CMOVQGT 16(SP), SI
 	MOVQ    SI, (SP)
-	MOVQ    R11, DI
-	SUBQ    R12, DI
+	MOVQ    R12, DI
+	SUBQ    R13, DI
 	IMULQ   CX, DI
-	ADDQ    x+16(FP), DI
+	ADDQ    x+32(FP), DI
 	MOVQ    DI, SI
 	LEAQ    (SI)(CX*4), DI
 	LEAQ    (DI)(CX*4), R8
-	MOVQ    step+40(FP), R9
-	IMULQ   R11, R9
-	ADDQ    tap+8(FP), R9
-	NEGQ    R12
-	MOVQ    start+24(FP), R13
-	TESTQ   R13, R13
+	LEAQ    (R8)(CX*4), R9
+	MOVQ    stepTap+24(FP), R10
+	IMULQ   R12, R10
+	ADDQ    tap+16(FP), R10
+	NEGQ    R13
+	MOVQ    start+48(FP), R14
+	TESTQ   R14, R14
 	JZ      nothing
-	VMOVUPS (R13), Y0
+	VMOVUPS (R14), Y0
 	JMP     begin
 
 nothing:
@@ -399,79 +484,80 @@ begin:
 	VMOVAPS Y0, Y9
 	VMOVAPS Y0, Y10
 	VMOVAPS Y0, Y11
-	CMPQ    R11, (SP)
+	MOVQ    stepTap+24(FP), R14
+	CMPQ    R12, (SP)
 	JGE     end2
 
 careful1:
-	VMOVUPS     (R9), Y12
-	LEAQ        (R12)(R11*1), R13
-	CMPQ        R13, BX
+	VMOVUPS     (R10), Y12
+	LEAQ        (R13)(R12*1), R15
+	CMPQ        R15, BX
 	JCC         outside3
 	VFMADD231PS (SI), Y12, Y0
 
 outside3:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside4
 	VFMADD231PS (SI)(CX*1), Y12, Y1
 
 outside4:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside5
 	VFMADD231PS (SI)(CX*2), Y12, Y2
 
 outside5:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside6
 	VFMADD231PS (SI)(DX*1), Y12, Y3
 
 outside6:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside7
 	VFMADD231PS (DI), Y12, Y4
 
 outside7:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside8
 	VFMADD231PS (DI)(CX*1), Y12, Y5
 
 outside8:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside9
 	VFMADD231PS (DI)(CX*2), Y12, Y6
 
 outside9:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside10
 	VFMADD231PS (DI)(DX*1), Y12, Y7
 
 outside10:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside11
 	VFMADD231PS (R8), Y12, Y8
 
 outside11:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside12
 	VFMADD231PS (R8)(CX*1), Y12, Y9
 
 outside12:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside13
 	VFMADD231PS (R8)(CX*2), Y12, Y10
 
 outside13:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside14
 	VFMADD231PS (R8)(DX*1), Y12, Y11
 
@@ -479,17 +565,74 @@ outside14:
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, R8
-	ADDQ step+40(FP), R9
-	INCQ R11
-	CMPQ R11, (SP)
+	ADDQ CX, R9
+	ADDQ R14, R10
+	INCQ R12
+	CMPQ R12, (SP)
 	JL   careful1
 
 end2:
-	CMPQ R11, 8(SP)
-	JGE  done
+	SUBQ $0x01, 8(SP)
+	CMPQ R12, 8(SP)
+	JGE  single
 
 straight:
+	VMOVUPS     (R10), Y12
+	ADDQ        R14, R10
+	VMOVUPS     (R10), Y13
+	ADDQ        R14, R10
+	VMOVUPS     (SI), Y14
+	VFMADD231PS Y14, Y12, Y0
+	VMOVUPS     (SI)(CX*1), Y14
+	VFMADD231PS Y14, Y12, Y1
+	VFMADD231PS Y14, Y13, Y0
+	VMOVUPS     (SI)(CX*2), Y14
+	VFMADD231PS Y14, Y12, Y2
+	VFMADD231PS Y14, Y13, Y1
+	VMOVUPS     (SI)(DX*1), Y14
+	VFMADD231PS Y14, Y12, Y3
+	VFMADD231PS Y14, Y13, Y2
+	LEAQ        (SI)(CX*2), SI
+	VMOVUPS     (DI), Y14
+	VFMADD231PS Y14, Y12, Y4
+	VFMADD231PS Y14, Y13, Y3
+	VMOVUPS     (DI)(CX*1), Y14
+	VFMADD231PS Y14, Y12, Y5
+	VFMADD231PS Y14, Y13, Y4
+	VMOVUPS     (DI)(CX*2), Y14
+	VFMADD231PS Y14, Y12, Y6
+	VFMADD231PS Y14, Y13, Y5
+	VMOVUPS     (DI)(DX*1), Y14
+	VFMADD231PS Y14, Y12, Y7
+	VFMADD231PS Y14, Y13, Y6
+	LEAQ        (DI)(CX*2), DI
+	VMOVUPS     (R8), Y14
+	VFMADD231PS Y14, Y12, Y8
+	VFMADD231PS Y14, Y13, Y7
+	VMOVUPS     (R8)(CX*1), Y14
+	VFMADD231PS Y14, Y12, Y9
+	VFMADD231PS Y14, Y13, Y8
+	VMOVUPS     (R8)(CX*2), Y14
+	VFMADD231PS Y14, Y12, Y10
+	VFMADD231PS Y14, Y13, Y9
+	VMOVUPS     (R8)(DX*1), Y14
+	VFMADD231PS Y14, Y12, Y11
+	VFMADD231PS Y14, Y13, Y10
+	LEAQ        (R8)(CX*2), R8
 	VMOVUPS     (R9), Y12
+	VFMADD231PS Y12, Y13, Y11
+	LEAQ        (R9)(CX*2), R9
+	ADDQ        $0x02, R12
+	CMPQ        R12, 8(SP)
+	JL          straight
+
+single:
+	ADDQ $0x01, 8(SP)
+	CMPQ R12, 8(SP)
+	JGE  done
+
+last:
+	VMOVUPS     (R10), Y12
 	VFMADD231PS (SI), Y12, Y0
 	VFMADD231PS (SI)(CX*1), Y12, Y1
 	VFMADD231PS (SI)(CX*2), Y12, Y2
@@ -505,85 +648,86 @@ straight:
 	ADDQ        CX, SI
 	ADDQ        CX, DI
 	ADDQ        CX, R8
-	ADDQ        step+40(FP), R9
-	INCQ        R11
-	CMPQ        R11, 8(SP)
-	JL          straight
+	ADDQ        CX, R9
+	ADDQ        R14, R10
+	INCQ        R12
+	CMPQ        R12, 8(SP)
+	JL          last
 
 done:
-	CMPQ R11, 16(SP)
+	CMPQ R12, 16(SP)
 	JGE  end16
 
 careful15:
-	VMOVUPS     (R9), Y12
-	LEAQ        (R12)(R11*1), R13
-	CMPQ        R13, BX
+	VMOVUPS     (R10), Y12
+	LEAQ        (R13)(R12*1), R15
+	CMPQ        R15, BX
 	JCC         outside17
 	VFMADD231PS (SI), Y12, Y0
 
 outside17:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside18
 	VFMADD231PS (SI)(CX*1), Y12, Y1
 
 outside18:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside19
 	VFMADD231PS (SI)(CX*2), Y12, Y2
 
 outside19:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside20
 	VFMADD231PS (SI)(DX*1), Y12, Y3
 
 outside20:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside21
 	VFMADD231PS (DI), Y12, Y4
 
 outside21:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside22
 	VFMADD231PS (DI)(CX*1), Y12, Y5
 
 outside22:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside23
 	VFMADD231PS (DI)(CX*2), Y12, Y6
 
 outside23:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside24
 	VFMADD231PS (DI)(DX*1), Y12, Y7
 
 outside24:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside25
 	VFMADD231PS (R8), Y12, Y8
 
 outside25:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside26
 	VFMADD231PS (R8)(CX*1), Y12, Y9
 
 outside26:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside27
 	VFMADD231PS (R8)(CX*2), Y12, Y10
 
 outside27:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside28
 	VFMADD231PS (R8)(DX*1), Y12, Y11
 
@@ -591,238 +735,258 @@ outside28:
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, R8
-	ADDQ step+40(FP), R9
-	INCQ R11
-	CMPQ R11, 16(SP)
+	ADDQ CX, R9
+	ADDQ R14, R10
+	INCQ R12
+	CMPQ R12, 16(SP)
 	JL   careful15
 
 end16:
-	MOVQ    skip+80(FP), DI
-	MOVQ    outs+48(FP), SI
-	SUBQ    R10, SI
-	MOVBLZX add+88(FP), R8
-	TESTL   R8, R8
+	MOVQ    stepOut+8(FP), SI
+	MOVQ    skip+88(FP), R8
+	MOVQ    outs+56(FP), DI
+	SUBQ    R11, DI
+	MOVBLZX add+96(FP), R9
+	TESTL   R9, R9
 	JZ      write
-	MOVQ    AX, R8
-	CMPQ    SI, $0x00000000
+	MOVQ    AX, R9
+	CMPQ    DI, $0x00000000
 	JLE     write
-	VMOVUPS (R8), Y12
-	VADDPS  Y0, Y12, Y0
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000001
+	VADDPS  (R9), Y0, Y0
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000001
 	JLE     write
-	VMOVUPS (R8), Y12
-	VADDPS  Y1, Y12, Y1
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000002
+	VADDPS  (R9), Y1, Y1
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000002
 	JLE     write
-	VMOVUPS (R8), Y12
-	VADDPS  Y2, Y12, Y2
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000003
+	VADDPS  (R9), Y2, Y2
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000003
 	JLE     write
-	VMOVUPS (R8), Y12
-	VADDPS  Y3, Y12, Y3
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000004
+	VADDPS  (R9), Y3, Y3
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000004
 	JLE     write
-	VMOVUPS (R8), Y12
-	VADDPS  Y4, Y12, Y4
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000005
+	VADDPS  (R9), Y4, Y4
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000005
 	JLE     write
-	VMOVUPS (R8), Y12
-	VADDPS  Y5, Y12, Y5
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000006
+	VADDPS  (R9), Y5, Y5
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000006
 	JLE     write
-	VMOVUPS (R8), Y12
-	VADDPS  Y6, Y12, Y6
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000007
+	VADDPS  (R9), Y6, Y6
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000007
 	JLE     write
-	VMOVUPS (R8), Y12
-	VADDPS  Y7, Y12, Y7
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000008
+	VADDPS  (R9), Y7, Y7
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000008
 	JLE     write
-	VMOVUPS (R8), Y12
-	VADDPS  Y8, Y12, Y8
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000009
+	VADDPS  (R9), Y8, Y8
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000009
 	JLE     write
-	VMOVUPS (R8), Y12
-	VADDPS  Y9, Y12, Y9
-	ADDQ    CX, R8
-	CMPQ    SI, $0x0000000a
+	VADDPS  (R9), Y9, Y9
+	ADDQ    SI, R9
+	CMPQ    DI, $0x0000000a
 	JLE     write
-	VMOVUPS (R8), Y12
-	VADDPS  Y10, Y12, Y10
-	ADDQ    CX, R8
-	CMPQ    SI, $0x0000000b
+	VADDPS  (R9), Y10, Y10
+	ADDQ    SI, R9
+	CMPQ    DI, $0x0000000b
 	JLE     write
-	VMOVUPS (R8), Y12
-	VADDPS  Y11, Y12, Y11
-	ADDQ    CX, R8
+	VADDPS  (R9), Y11, Y11
+	ADDQ    SI, R9
 
 write:
-	TESTQ   DI, DI
+	TESTQ   R8, R8
 	JNZ     part
+	CMPQ    DI, $0x0000000c
+	JL      few
 	VMOVUPS Y0, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000001
+	ADDQ    SI, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y2, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y3, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y4, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y5, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y6, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y7, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y8, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y9, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y10, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Y11, (AX)
+	ADDQ    SI, AX
+	JMP     written
+
+few:
+	VMOVUPS Y0, (AX)
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000001
 	JLE     written
 	VMOVUPS Y1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000002
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000002
 	JLE     written
 	VMOVUPS Y2, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000003
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000003
 	JLE     written
 	VMOVUPS Y3, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000004
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000004
 	JLE     written
 	VMOVUPS Y4, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000005
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000005
 	JLE     written
 	VMOVUPS Y5, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000006
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000006
 	JLE     written
 	VMOVUPS Y6, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000007
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000007
 	JLE     written
 	VMOVUPS Y7, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000008
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000008
 	JLE     written
 	VMOVUPS Y8, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000009
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000009
 	JLE     written
 	VMOVUPS Y9, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x0000000a
+	ADDQ    SI, AX
+	CMPQ    DI, $0x0000000a
 	JLE     written
 	VMOVUPS Y10, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x0000000b
+	ADDQ    SI, AX
+	CMPQ    DI, $0x0000000b
 	JLE     written
 	VMOVUPS Y11, (AX)
-	ADDQ    CX, AX
+	ADDQ    SI, AX
 	JMP     written
 
 part:
-	VMOVD        DI, X12
+	VMOVD        R8, X12
 	VPBROADCASTD X12, Y12
 	VPCMPGTD     lanes<>+0(SB), Y12, Y12
 	VPCMPEQD     Y13, Y13, Y13
 	VPXOR        Y13, Y12, Y12
 	VMASKMOVPS   Y0, Y12, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000001
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000001
 	JLE          written
 	VMASKMOVPS   Y1, Y12, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000002
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000002
 	JLE          written
 	VMASKMOVPS   Y2, Y12, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000003
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000003
 	JLE          written
 	VMASKMOVPS   Y3, Y12, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000004
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000004
 	JLE          written
 	VMASKMOVPS   Y4, Y12, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000005
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000005
 	JLE          written
 	VMASKMOVPS   Y5, Y12, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000006
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000006
 	JLE          written
 	VMASKMOVPS   Y6, Y12, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000007
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000007
 	JLE          written
 	VMASKMOVPS   Y7, Y12, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000008
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000008
 	JLE          written
 	VMASKMOVPS   Y8, Y12, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x00000009
+	ADDQ         SI, AX
+	CMPQ         DI, $0x00000009
 	JLE          written
 	VMASKMOVPS   Y9, Y12, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x0000000a
+	ADDQ         SI, AX
+	CMPQ         DI, $0x0000000a
 	JLE          written
 	VMASKMOVPS   Y10, Y12, (AX)
-	ADDQ         CX, AX
-	CMPQ         SI, $0x0000000b
+	ADDQ         SI, AX
+	CMPQ         DI, $0x0000000b
 	JLE          written
 	VMASKMOVPS   Y11, Y12, (AX)
-	ADDQ         CX, AX
+	ADDQ         SI, AX
 
 written:
-	ADDQ $0x0000000c, R10
-	CMPQ R10, outs+48(FP)
+	ADDQ $0x0000000c, R11
+	CMPQ R11, outs+56(FP)
 	JL   block
 	VZEROUPPER
 	RET
 
-// func convolve8AVX512(out *float32, tap *float32, x *float32, start *float32, stride uintptr, step uintptr, outs int, taps int, rows int, pad int, skip int, add bool)
+// func convolve8AVX512(out *float32, stepOut uintptr, tap *float32, stepTap uintptr, x *float32, stepX uintptr, start *float32, outs int, taps int, rows int, pad int, skip int, add bool)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·convolve8AVX512(SB), NOSPLIT, $24-89
+TEXT ·convolve8AVX512(SB), NOSPLIT, $24-97
 	MOVQ out+0(FP), AX
-	MOVQ stride+32(FP), CX
+	MOVQ stepX+40(FP), CX
 	LEAQ (CX)(CX*2), DX
-	MOVQ rows+64(FP), BX
-	XORQ R9, R9
+	MOVQ rows+72(FP), BX
+	XORQ R10, R10
 
 block:
-	MOVQ    pad+72(FP), R11
-	SUBQ    R9, R11
-	MOVQ    R11, SI
+	MOVQ    pad+80(FP), R12
+	SUBQ    R10, R12
+	MOVQ    R12, SI
 	ADDQ    BX, SI
-	LEAQ    -7(R11), R10
+	LEAQ    -7(R12), R11
 	XORQ    DI, DI
-	TESTQ   R10, R10
-	CMOVQLT DI, R10
+	TESTQ   R11, R11
+	CMOVQLT DI, R11
 	MOVQ    SI, DI
-	CMPQ    DI, taps+56(FP)
-	CMOVQGT taps+56(FP), DI
+	CMPQ    DI, taps+64(FP)
+	CMOVQGT taps+64(FP), DI
 	MOVQ    DI, 16(SP)
 	SUBQ    $0x00000007, SI
-	CMPQ    SI, taps+56(FP)
-	CMOVQGT taps+56(FP), SI
+	CMPQ    SI, taps+64(FP)
+	CMOVQGT taps+64(FP), SI
 	MOVQ    SI, 8(SP)
-	MOVQ    R11, SI
+	MOVQ    R12, SI
 	XORQ    DI, DI
 	TESTQ   SI, SI
 	CMOVQLT DI, SI
 	CMPQ    SI, 16(SP)
 	CMOVQGT 16(SP), SI
 	MOVQ    SI, (SP)
-	MOVQ    R10, DI
-	SUBQ    R11, DI
+	MOVQ    R11, DI
+	SUBQ    R12, DI
 	IMULQ   CX, DI
-	ADDQ    x+16(FP), DI
+	ADDQ    x+32(FP), DI
 	MOVQ    DI, SI
 	LEAQ    (SI)(CX*4), DI
-	MOVQ    step+40(FP), R8
-	IMULQ   R10, R8
-	ADDQ    tap+8(FP), R8
-	NEGQ    R11
-	MOVQ    start+24(FP), R12
-	TESTQ   R12, R12
+	LEAQ    (DI)(CX*4), R8
+	MOVQ    stepTap+24(FP), R9
+	IMULQ   R11, R9
+	ADDQ    tap+16(FP), R9
+	NEGQ    R12
+	MOVQ    start+48(FP), R13
+	TESTQ   R13, R13
 	JZ      nothing
-	VMOVUPS (R12), Z0
+	VMOVUPS (R13), Z0
 	JMP     begin
 
 nothing:
@@ -836,72 +1000,139 @@ begin:
 	VMOVAPS Z0, Z5
 	VMOVAPS Z0, Z6
 	VMOVAPS Z0, Z7
-	CMPQ    R10, (SP)
+	MOVQ    stepTap+24(FP), R13
+	CMPQ    R11, (SP)
 	JGE     end2
 
 careful1:
-	VMOVUPS     (R8), Z8
-	LEAQ        (R11)(R10*1), R12
-	CMPQ        R12, BX
+	VMOVUPS     (R9), Z8
+	LEAQ        (R12)(R11*1), R14
+	CMPQ        R14, BX
 	JCC         outside3
 	VFMADD231PS (SI), Z8, Z0
 
 outside3:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside4
 	VFMADD231PS (SI)(CX*1), Z8, Z1
 
 outside4:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside5
 	VFMADD231PS (SI)(CX*2), Z8, Z2
 
 outside5:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside6
 	VFMADD231PS (SI)(DX*1), Z8, Z3
 
 outside6:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside7
 	VFMADD231PS (DI), Z8, Z4
 
 outside7:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside8
 	VFMADD231PS (DI)(CX*1), Z8, Z5
 
 outside8:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside9
 	VFMADD231PS (DI)(CX*2), Z8, Z6
 
 outside9:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside10
 	VFMADD231PS (DI)(DX*1), Z8, Z7
 
 outside10:
 	ADDQ CX, SI
 	ADDQ CX, DI
-	ADDQ step+40(FP), R8
-	INCQ R10
-	CMPQ R10, (SP)
+	ADDQ CX, R8
+	ADDQ R13, R9
+	INCQ R11
+	CMPQ R11, (SP)
 	JL   careful1
 
 end2:
-	CMPQ R10, 8(SP)
-	JGE  done
+	SUBQ $0x03, 8(SP)
+	CMPQ R11, 8(SP)
+	JGE  single
 
 straight:
+	VMOVUPS     (R9), Z8
+	ADDQ        R13, R9
+	VMOVUPS     (R9), Z9
+	ADDQ        R13, R9
+	VMOVUPS     (R9), Z10
+	ADDQ        R13, R9
+	VMOVUPS     (R9), Z11
+	ADDQ        R13, R9
+	VMOVUPS     (SI), Z12
+	VFMADD231PS Z12, Z8, Z0
+	VMOVUPS     (SI)(CX*1), Z12
+	VFMADD231PS Z12, Z8, Z1
+	VFMADD231PS Z12, Z9, Z0
+	VMOVUPS     (SI)(CX*2), Z12
+	VFMADD231PS Z12, Z8, Z2
+	VFMADD231PS Z12, Z9, Z1
+	VFMADD231PS Z12, Z10, Z0
+	VMOVUPS     (SI)(DX*1), Z12
+	VFMADD231PS Z12, Z8, Z3
+	VFMADD231PS Z12, Z9, Z2
+	VFMADD231PS Z12, Z10, Z1
+	VFMADD231PS Z12, Z11, Z0
+	LEAQ        (SI)(CX*4), SI
+	VMOVUPS     (DI), Z12
+	VFMADD231PS Z12, Z8, Z4
+	VFMADD231PS Z12, Z9, Z3
+	VFMADD231PS Z12, Z10, Z2
+	VFMADD231PS Z12, Z11, Z1
+	VMOVUPS     (DI)(CX*1), Z12
+	VFMADD231PS Z12, Z8, Z5
+	VFMADD231PS Z12, Z9, Z4
+	VFMADD231PS Z12, Z10, Z3
+	VFMADD231PS Z12, Z11, Z2
+	VMOVUPS     (DI)(CX*2), Z12
+	VFMADD231PS Z12, Z8, Z6
+	VFMADD231PS Z12, Z9, Z5
+	VFMADD231PS Z12, Z10, Z4
+	VFMADD231PS Z12, Z11, Z3
+	VMOVUPS     (DI)(DX*1), Z12
+	VFMADD231PS Z12, Z8, Z7
+	VFMADD231PS Z12, Z9, Z6
+	VFMADD231PS Z12, Z10, Z5
+	VFMADD231PS Z12, Z11, Z4
+	LEAQ        (DI)(CX*4), DI
 	VMOVUPS     (R8), Z8
+	VFMADD231PS Z8, Z9, Z7
+	VFMADD231PS Z8, Z10, Z6
+	VFMADD231PS Z8, Z11, Z5
+	VMOVUPS     (R8)(CX*1), Z8
+	VFMADD231PS Z8, Z10, Z7
+	VFMADD231PS Z8, Z11, Z6
+	VMOVUPS     (R8)(CX*2), Z8
+	VFMADD231PS Z8, Z11, Z7
+	LEAQ        (R8)(CX*4), R8
+	ADDQ        $0x04, R11
+	CMPQ        R11, 8(SP)
+	JL          straight
+
+single:
+	ADDQ $0x03, 8(SP)
+	CMPQ R11, 8(SP)
+	JGE  done
+
+last:
+	VMOVUPS     (R9), Z8
 	VFMADD231PS (SI), Z8, Z0
 	VFMADD231PS (SI)(CX*1), Z8, Z1
 	VFMADD231PS (SI)(CX*2), Z8, Z2
@@ -912,247 +1143,264 @@ straight:
 	VFMADD231PS (DI)(DX*1), Z8, Z7
 	ADDQ        CX, SI
 	ADDQ        CX, DI
-	ADDQ        step+40(FP), R8
-	INCQ        R10
-	CMPQ        R10, 8(SP)
-	JL          straight
+	ADDQ        CX, R8
+	ADDQ        R13, R9
+	INCQ        R11
+	CMPQ        R11, 8(SP)
+	JL          last
 
 done:
-	CMPQ R10, 16(SP)
+	CMPQ R11, 16(SP)
 	JGE  end12
 
 careful11:
-	VMOVUPS     (R8), Z8
-	LEAQ        (R11)(R10*1), R12
-	CMPQ        R12, BX
+	VMOVUPS     (R9), Z8
+	LEAQ        (R12)(R11*1), R14
+	CMPQ        R14, BX
 	JCC         outside13
 	VFMADD231PS (SI), Z8, Z0
 
 outside13:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside14
 	VFMADD231PS (SI)(CX*1), Z8, Z1
 
 outside14:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside15
 	VFMADD231PS (SI)(CX*2), Z8, Z2
 
 outside15:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside16
 	VFMADD231PS (SI)(DX*1), Z8, Z3
 
 outside16:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside17
 	VFMADD231PS (DI), Z8, Z4
 
 outside17:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside18
 	VFMADD231PS (DI)(CX*1), Z8, Z5
 
 outside18:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside19
 	VFMADD231PS (DI)(CX*2), Z8, Z6
 
 outside19:
-	INCQ        R12
-	CMPQ        R12, BX
+	INCQ        R14
+	CMPQ        R14, BX
 	JCC         outside20
 	VFMADD231PS (DI)(DX*1), Z8, Z7
 
 outside20:
 	ADDQ CX, SI
 	ADDQ CX, DI
-	ADDQ step+40(FP), R8
-	INCQ R10
-	CMPQ R10, 16(SP)
+	ADDQ CX, R8
+	ADDQ R13, R9
+	INCQ R11
+	CMPQ R11, 16(SP)
 	JL   careful11
 
 end12:
-	MOVQ    skip+80(FP), DI
-	MOVQ    outs+48(FP), SI
-	SUBQ    R9, SI
-	MOVBLZX add+88(FP), R8
-	TESTL   R8, R8
+	MOVQ    stepOut+8(FP), SI
+	MOVQ    skip+88(FP), R8
+	MOVQ    outs+56(FP), DI
+	SUBQ    R10, DI
+	MOVBLZX add+96(FP), R9
+	TESTL   R9, R9
 	JZ      write
-	MOVQ    AX, R8
-	CMPQ    SI, $0x00000000
+	MOVQ    AX, R9
+	CMPQ    DI, $0x00000000
 	JLE     write
-	VMOVUPS (R8), Z8
-	VADDPS  Z0, Z8, Z0
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000001
+	VADDPS  (R9), Z0, Z0
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000001
 	JLE     write
-	VMOVUPS (R8), Z8
-	VADDPS  Z1, Z8, Z1
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000002
+	VADDPS  (R9), Z1, Z1
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000002
 	JLE     write
-	VMOVUPS (R8), Z8
-	VADDPS  Z2, Z8, Z2
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000003
+	VADDPS  (R9), Z2, Z2
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000003
 	JLE     write
-	VMOVUPS (R8), Z8
-	VADDPS  Z3, Z8, Z3
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000004
+	VADDPS  (R9), Z3, Z3
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000004
 	JLE     write
-	VMOVUPS (R8), Z8
-	VADDPS  Z4, Z8, Z4
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000005
+	VADDPS  (R9), Z4, Z4
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000005
 	JLE     write
-	VMOVUPS (R8), Z8
-	VADDPS  Z5, Z8, Z5
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000006
+	VADDPS  (R9), Z5, Z5
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000006
 	JLE     write
-	VMOVUPS (R8), Z8
-	VADDPS  Z6, Z8, Z6
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000007
+	VADDPS  (R9), Z6, Z6
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000007
 	JLE     write
-	VMOVUPS (R8), Z8
-	VADDPS  Z7, Z8, Z7
-	ADDQ    CX, R8
+	VADDPS  (R9), Z7, Z7
+	ADDQ    SI, R9
 
 write:
-	TESTQ   DI, DI
+	TESTQ   R8, R8
 	JNZ     part
+	CMPQ    DI, $0x00000008
+	JL      few
 	VMOVUPS Z0, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000001
+	ADDQ    SI, AX
+	VMOVUPS Z1, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z2, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z3, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z4, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z5, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z6, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z7, (AX)
+	ADDQ    SI, AX
+	JMP     written
+
+few:
+	VMOVUPS Z0, (AX)
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000001
 	JLE     written
 	VMOVUPS Z1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000002
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000002
 	JLE     written
 	VMOVUPS Z2, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000003
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000003
 	JLE     written
 	VMOVUPS Z3, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000004
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000004
 	JLE     written
 	VMOVUPS Z4, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000005
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000005
 	JLE     written
 	VMOVUPS Z5, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000006
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000006
 	JLE     written
 	VMOVUPS Z6, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000007
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000007
 	JLE     written
 	VMOVUPS Z7, (AX)
-	ADDQ    CX, AX
+	ADDQ    SI, AX
 	JMP     written
 
 part:
-	MOVL    $0x0000ffff, R8
-	BZHIL   DI, R8, R8
-	KMOVW   R8, K1
+	MOVL    $0x0000ffff, R9
+	BZHIL   R8, R9, R9
+	KMOVW   R9, K1
 	KNOTW   K1, K1
 	VMOVUPS Z0, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000001
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000001
 	JLE     written
 	VMOVUPS Z1, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000002
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000002
 	JLE     written
 	VMOVUPS Z2, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000003
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000003
 	JLE     written
 	VMOVUPS Z3, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000004
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000004
 	JLE     written
 	VMOVUPS Z4, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000005
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000005
 	JLE     written
 	VMOVUPS Z5, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000006
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000006
 	JLE     written
 	VMOVUPS Z6, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000007
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000007
 	JLE     written
 	VMOVUPS Z7, K1, (AX)
-	ADDQ    CX, AX
+	ADDQ    SI, AX
 
 written:
-	ADDQ $0x00000008, R9
-	CMPQ R9, outs+48(FP)
+	ADDQ $0x00000008, R10
+	CMPQ R10, outs+56(FP)
 	JL   block
 	VZEROUPPER
 	RET
 
-// func convolve12AVX512(out *float32, tap *float32, x *float32, start *float32, stride uintptr, step uintptr, outs int, taps int, rows int, pad int, skip int, add bool)
+// func convolve12AVX512(out *float32, stepOut uintptr, tap *float32, stepTap uintptr, x *float32, stepX uintptr, start *float32, outs int, taps int, rows int, pad int, skip int, add bool)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·convolve12AVX512(SB), NOSPLIT, $24-89
+TEXT ·convolve12AVX512(SB), NOSPLIT, $24-97
 	MOVQ out+0(FP), AX
-	MOVQ stride+32(FP), CX
+	MOVQ stepX+40(FP), CX
 	LEAQ (CX)(CX*2), DX
-	MOVQ rows+64(FP), BX
-	XORQ R10, R10
+	MOVQ rows+72(FP), BX
+	XORQ R11, R11
 
 block:
-	MOVQ    pad+72(FP), R12
-	SUBQ    R10, R12
-	MOVQ    R12, SI
+	MOVQ    pad+80(FP), R13
+	SUBQ    R11, R13
+	MOVQ    R13, SI
 	ADDQ    BX, SI
-	LEAQ    -11(R12), R11
+	LEAQ    -11(R13), R12
 	XORQ    DI, DI
-	TESTQ   R11, R11
-	CMOVQLT DI, R11
+	TESTQ   R12, R12
+	CMOVQLT DI, R12
 	MOVQ    SI, DI
-	CMPQ    DI, taps+56(FP)
-	CMOVQGT taps+56(FP), DI
+	CMPQ    DI, taps+64(FP)
+	CMOVQGT taps+64(FP), DI
 	MOVQ    DI, 16(SP)
 	SUBQ    $0x0000000b, SI
-	CMPQ    SI, taps+56(FP)
-	CMOVQGT taps+56(FP), SI
+	CMPQ    SI, taps+64(FP)
+	CMOVQGT taps+64(FP), SI
 	MOVQ    SI, 8(SP)
-	MOVQ    R12, SI
+	MOVQ    R13, SI
 	XORQ    DI, DI
 	TESTQ   SI, SI
 	CMOVQLT DI, SI
 	CMPQ    SI, 16(SP)
 	CMOVQGT 16(SP), SI
 	MOVQ    SI, (SP)
-	MOVQ    R11, DI
-	SUBQ    R12, DI
+	MOVQ    R12, DI
+	SUBQ    R13, DI
 	IMULQ   CX, DI
-	ADDQ    x+16(FP), DI
+	ADDQ    x+32(FP), DI
 	MOVQ    DI, SI
 	LEAQ    (SI)(CX*4), DI
 	LEAQ    (DI)(CX*4), R8
-	MOVQ    step+40(FP), R9
-	IMULQ   R11, R9
-	ADDQ    tap+8(FP), R9
-	NEGQ    R12
-	MOVQ    start+24(FP), R13
-	TESTQ   R13, R13
+	LEAQ    (R8)(CX*4), R9
+	MOVQ    stepTap+24(FP), R10
+	IMULQ   R12, R10
+	ADDQ    tap+16(FP), R10
+	NEGQ    R13
+	MOVQ    start+48(FP), R14
+	TESTQ   R14, R14
 	JZ      nothing
-	VMOVUPS (R13), Z0
+	VMOVUPS (R14), Z0
 	JMP     begin
 
 nothing:
@@ -1170,79 +1418,80 @@ begin:
 	VMOVAPS Z0, Z9
 	VMOVAPS Z0, Z10
 	VMOVAPS Z0, Z11
-	CMPQ    R11, (SP)
+	MOVQ    stepTap+24(FP), R14
+	CMPQ    R12, (SP)
 	JGE     end2
 
 careful1:
-	VMOVUPS     (R9), Z12
-	LEAQ        (R12)(R11*1), R13
-	CMPQ        R13, BX
+	VMOVUPS     (R10), Z12
+	LEAQ        (R13)(R12*1), R15
+	CMPQ        R15, BX
 	JCC         outside3
 	VFMADD231PS (SI), Z12, Z0
 
 outside3:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside4
 	VFMADD231PS (SI)(CX*1), Z12, Z1
 
 outside4:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside5
 	VFMADD231PS (SI)(CX*2), Z12, Z2
 
 outside5:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside6
 	VFMADD231PS (SI)(DX*1), Z12, Z3
 
 outside6:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside7
 	VFMADD231PS (DI), Z12, Z4
 
 outside7:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside8
 	VFMADD231PS (DI)(CX*1), Z12, Z5
 
 outside8:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside9
 	VFMADD231PS (DI)(CX*2), Z12, Z6
 
 outside9:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside10
 	VFMADD231PS (DI)(DX*1), Z12, Z7
 
 outside10:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside11
 	VFMADD231PS (R8), Z12, Z8
 
 outside11:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside12
 	VFMADD231PS (R8)(CX*1), Z12, Z9
 
 outside12:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside13
 	VFMADD231PS (R8)(CX*2), Z12, Z10
 
 outside13:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside14
 	VFMADD231PS (R8)(DX*1), Z12, Z11
 
@@ -1250,17 +1499,104 @@ outside14:
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, R8
-	ADDQ step+40(FP), R9
-	INCQ R11
-	CMPQ R11, (SP)
+	ADDQ CX, R9
+	ADDQ R14, R10
+	INCQ R12
+	CMPQ R12, (SP)
 	JL   careful1
 
 end2:
-	CMPQ R11, 8(SP)
-	JGE  done
+	SUBQ $0x03, 8(SP)
+	CMPQ R12, 8(SP)
+	JGE  single
 
 straight:
+	VMOVUPS     (R10), Z12
+	ADDQ        R14, R10
+	VMOVUPS     (R10), Z13
+	ADDQ        R14, R10
+	VMOVUPS     (R10), Z14
+	ADDQ        R14, R10
+	VMOVUPS     (R10), Z15
+	ADDQ        R14, R10
+	VMOVUPS     (SI), Z16
+	VFMADD231PS Z16, Z12, Z0
+	VMOVUPS     (SI)(CX*1), Z16
+	VFMADD231PS Z16, Z12, Z1
+	VFMADD231PS Z16, Z13, Z0
+	VMOVUPS     (SI)(CX*2), Z16
+	VFMADD231PS Z16, Z12, Z2
+	VFMADD231PS Z16, Z13, Z1
+	VFMADD231PS Z16, Z14, Z0
+	VMOVUPS     (SI)(DX*1), Z16
+	VFMADD231PS Z16, Z12, Z3
+	VFMADD231PS Z16, Z13, Z2
+	VFMADD231PS Z16, Z14, Z1
+	VFMADD231PS Z16, Z15, Z0
+	LEAQ        (SI)(CX*4), SI
+	VMOVUPS     (DI), Z16
+	VFMADD231PS Z16, Z12, Z4
+	VFMADD231PS Z16, Z13, Z3
+	VFMADD231PS Z16, Z14, Z2
+	VFMADD231PS Z16, Z15, Z1
+	VMOVUPS     (DI)(CX*1), Z16
+	VFMADD231PS Z16, Z12, Z5
+	VFMADD231PS Z16, Z13, Z4
+	VFMADD231PS Z16, Z14, Z3
+	VFMADD231PS Z16, Z15, Z2
+	VMOVUPS     (DI)(CX*2), Z16
+	VFMADD231PS Z16, Z12, Z6
+	VFMADD231PS Z16, Z13, Z5
+	VFMADD231PS Z16, Z14, Z4
+	VFMADD231PS Z16, Z15, Z3
+	VMOVUPS     (DI)(DX*1), Z16
+	VFMADD231PS Z16, Z12, Z7
+	VFMADD231PS Z16, Z13, Z6
+	VFMADD231PS Z16, Z14, Z5
+	VFMADD231PS Z16, Z15, Z4
+	LEAQ        (DI)(CX*4), DI
+	VMOVUPS     (R8), Z16
+	VFMADD231PS Z16, Z12, Z8
+	VFMADD231PS Z16, Z13, Z7
+	VFMADD231PS Z16, Z14, Z6
+	VFMADD231PS Z16, Z15, Z5
+	VMOVUPS     (R8)(CX*1), Z16
+	VFMADD231PS Z16, Z12, Z9
+	VFMADD231PS Z16, Z13, Z8
+	VFMADD231PS Z16, Z14, Z7
+	VFMADD231PS Z16, Z15, Z6
+	VMOVUPS     (R8)(CX*2), Z16
+	VFMADD231PS Z16, Z12, Z10
+	VFMADD231PS Z16, Z13, Z9
+	VFMADD231PS Z16, Z14, Z8
+	VFMADD231PS Z16, Z15, Z7
+	VMOVUPS     (R8)(DX*1), Z16
+	VFMADD231PS Z16, Z12, Z11
+	VFMADD231PS Z16, Z13, Z10
+	VFMADD231PS Z16, Z14, Z9
+	VFMADD231PS Z16, Z15, Z8
+	LEAQ        (R8)(CX*4), R8
 	VMOVUPS     (R9), Z12
+	VFMADD231PS Z12, Z13, Z11
+	VFMADD231PS Z12, Z14, Z10
+	VFMADD231PS Z12, Z15, Z9
+	VMOVUPS     (R9)(CX*1), Z12
+	VFMADD231PS Z12, Z14, Z11
+	VFMADD231PS Z12, Z15, Z10
+	VMOVUPS     (R9)(CX*2), Z12
+	VFMADD231PS Z12, Z15, Z11
+	LEAQ        (R9)(CX*4), R9
+	ADDQ        $0x04, R12
+	CMPQ        R12, 8(SP)
+	JL          straight
+
+single:
+	ADDQ $0x03, 8(SP)
+	CMPQ R12, 8(SP)
+	JGE  done
+
+last:
+	VMOVUPS     (R10), Z12
 	VFMADD231PS (SI), Z12, Z0
 	VFMADD231PS (SI)(CX*1), Z12, Z1
 	VFMADD231PS (SI)(CX*2), Z12, Z2
@@ -1276,85 +1612,86 @@ straight:
 	ADDQ        CX, SI
 	ADDQ        CX, DI
 	ADDQ        CX, R8
-	ADDQ        step+40(FP), R9
-	INCQ        R11
-	CMPQ        R11, 8(SP)
-	JL          straight
+	ADDQ        CX, R9
+	ADDQ        R14, R10
+	INCQ        R12
+	CMPQ        R12, 8(SP)
+	JL          last
 
 done:
-	CMPQ R11, 16(SP)
+	CMPQ R12, 16(SP)
 	JGE  end16
 
 careful15:
-	VMOVUPS     (R9), Z12
-	LEAQ        (R12)(R11*1), R13
-	CMPQ        R13, BX
+	VMOVUPS     (R10), Z12
+	LEAQ        (R13)(R12*1), R15
+	CMPQ        R15, BX
 	JCC         outside17
 	VFMADD231PS (SI), Z12, Z0
 
 outside17:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside18
 	VFMADD231PS (SI)(CX*1), Z12, Z1
 
 outside18:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside19
 	VFMADD231PS (SI)(CX*2), Z12, Z2
 
 outside19:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside20
 	VFMADD231PS (SI)(DX*1), Z12, Z3
 
 outside20:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside21
 	VFMADD231PS (DI), Z12, Z4
 
 outside21:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside22
 	VFMADD231PS (DI)(CX*1), Z12, Z5
 
 outside22:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside23
 	VFMADD231PS (DI)(CX*2), Z12, Z6
 
 outside23:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside24
 	VFMADD231PS (DI)(DX*1), Z12, Z7
 
 outside24:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside25
 	VFMADD231PS (R8), Z12, Z8
 
 outside25:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside26
 	VFMADD231PS (R8)(CX*1), Z12, Z9
 
 outside26:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside27
 	VFMADD231PS (R8)(CX*2), Z12, Z10
 
 outside27:
-	INCQ        R13
-	CMPQ        R13, BX
+	INCQ        R15
+	CMPQ        R15, BX
 	JCC         outside28
 	VFMADD231PS (R8)(DX*1), Z12, Z11
 
@@ -1362,186 +1699,205 @@ outside28:
 	ADDQ CX, SI
 	ADDQ CX, DI
 	ADDQ CX, R8
-	ADDQ step+40(FP), R9
-	INCQ R11
-	CMPQ R11, 16(SP)
+	ADDQ CX, R9
+	ADDQ R14, R10
+	INCQ R12
+	CMPQ R12, 16(SP)
 	JL   careful15
 
 end16:
-	MOVQ    skip+80(FP), DI
-	MOVQ    outs+48(FP), SI
-	SUBQ    R10, SI
-	MOVBLZX add+88(FP), R8
-	TESTL   R8, R8
+	MOVQ    stepOut+8(FP), SI
+	MOVQ    skip+88(FP), R8
+	MOVQ    outs+56(FP), DI
+	SUBQ    R11, DI
+	MOVBLZX add+96(FP), R9
+	TESTL   R9, R9
 	JZ      write
-	MOVQ    AX, R8
-	CMPQ    SI, $0x00000000
+	MOVQ    AX, R9
+	CMPQ    DI, $0x00000000
 	JLE     write
-	VMOVUPS (R8), Z12
-	VADDPS  Z0, Z12, Z0
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000001
+	VADDPS  (R9), Z0, Z0
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000001
 	JLE     write
-	VMOVUPS (R8), Z12
-	VADDPS  Z1, Z12, Z1
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000002
+	VADDPS  (R9), Z1, Z1
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000002
 	JLE     write
-	VMOVUPS (R8), Z12
-	VADDPS  Z2, Z12, Z2
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000003
+	VADDPS  (R9), Z2, Z2
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000003
 	JLE     write
-	VMOVUPS (R8), Z12
-	VADDPS  Z3, Z12, Z3
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000004
+	VADDPS  (R9), Z3, Z3
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000004
 	JLE     write
-	VMOVUPS (R8), Z12
-	VADDPS  Z4, Z12, Z4
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000005
+	VADDPS  (R9), Z4, Z4
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000005
 	JLE     write
-	VMOVUPS (R8), Z12
-	VADDPS  Z5, Z12, Z5
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000006
+	VADDPS  (R9), Z5, Z5
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000006
 	JLE     write
-	VMOVUPS (R8), Z12
-	VADDPS  Z6, Z12, Z6
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000007
+	VADDPS  (R9), Z6, Z6
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000007
 	JLE     write
-	VMOVUPS (R8), Z12
-	VADDPS  Z7, Z12, Z7
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000008
+	VADDPS  (R9), Z7, Z7
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000008
 	JLE     write
-	VMOVUPS (R8), Z12
-	VADDPS  Z8, Z12, Z8
-	ADDQ    CX, R8
-	CMPQ    SI, $0x00000009
+	VADDPS  (R9), Z8, Z8
+	ADDQ    SI, R9
+	CMPQ    DI, $0x00000009
 	JLE     write
-	VMOVUPS (R8), Z12
-	VADDPS  Z9, Z12, Z9
-	ADDQ    CX, R8
-	CMPQ    SI, $0x0000000a
+	VADDPS  (R9), Z9, Z9
+	ADDQ    SI, R9
+	CMPQ    DI, $0x0000000a
 	JLE     write
-	VMOVUPS (R8), Z12
-	VADDPS  Z10, Z12, Z10
-	ADDQ    CX, R8
-	CMPQ    SI, $0x0000000b
+	VADDPS  (R9), Z10, Z10
+	ADDQ    SI, R9
+	CMPQ    DI, $0x0000000b
 	JLE     write
-	VMOVUPS (R8), Z12
-	VADDPS  Z11, Z12, Z11
-	ADDQ    CX, R8
+	VADDPS  (R9), Z11, Z11
+	ADDQ    SI, R9
 
 write:
-	TESTQ   DI, DI
+	TESTQ   R8, R8
 	JNZ     part
+	CMPQ    DI, $0x0000000c
+	JL      few
 	VMOVUPS Z0, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000001
+	ADDQ    SI, AX
+	VMOVUPS Z1, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z2, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z3, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z4, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z5, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z6, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z7, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z8, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z9, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z10, (AX)
+	ADDQ    SI, AX
+	VMOVUPS Z11, (AX)
+	ADDQ    SI, AX
+	JMP     written
+
+few:
+	VMOVUPS Z0, (AX)
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000001
 	JLE     written
 	VMOVUPS Z1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000002
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000002
 	JLE     written
 	VMOVUPS Z2, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000003
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000003
 	JLE     written
 	VMOVUPS Z3, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000004
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000004
 	JLE     written
 	VMOVUPS Z4, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000005
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000005
 	JLE     written
 	VMOVUPS Z5, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000006
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000006
 	JLE     written
 	VMOVUPS Z6, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000007
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000007
 	JLE     written
 	VMOVUPS Z7, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000008
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000008
 	JLE     written
 	VMOVUPS Z8, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000009
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000009
 	JLE     written
 	VMOVUPS Z9, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x0000000a
+	ADDQ    SI, AX
+	CMPQ    DI, $0x0000000a
 	JLE     written
 	VMOVUPS Z10, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x0000000b
+	ADDQ    SI, AX
+	CMPQ    DI, $0x0000000b
 	JLE     written
 	VMOVUPS Z11, (AX)
-	ADDQ    CX, AX
+	ADDQ    SI, AX
 	JMP     written
 
 part:
-	MOVL    $0x0000ffff, R8
-	BZHIL   DI, R8, R8
-	KMOVW   R8, K1
+	MOVL    $0x0000ffff, R9
+	BZHIL   R8, R9, R9
+	KMOVW   R9, K1
 	KNOTW   K1, K1
 	VMOVUPS Z0, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000001
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000001
 	JLE     written
 	VMOVUPS Z1, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000002
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000002
 	JLE     written
 	VMOVUPS Z2, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000003
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000003
 	JLE     written
 	VMOVUPS Z3, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000004
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000004
 	JLE     written
 	VMOVUPS Z4, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000005
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000005
 	JLE     written
 	VMOVUPS Z5, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000006
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000006
 	JLE     written
 	VMOVUPS Z6, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000007
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000007
 	JLE     written
 	VMOVUPS Z7, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000008
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000008
 	JLE     written
 	VMOVUPS Z8, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x00000009
+	ADDQ    SI, AX
+	CMPQ    DI, $0x00000009
 	JLE     written
 	VMOVUPS Z9, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x0000000a
+	ADDQ    SI, AX
+	CMPQ    DI, $0x0000000a
 	JLE     written
 	VMOVUPS Z10, K1, (AX)
-	ADDQ    CX, AX
-	CMPQ    SI, $0x0000000b
+	ADDQ    SI, AX
+	CMPQ    DI, $0x0000000b
 	JLE     written
 	VMOVUPS Z11, K1, (AX)
-	ADDQ    CX, AX
+	ADDQ    SI, AX
 
 written:
-	ADDQ $0x0000000c, R10
-	CMPQ R10, outs+48(FP)
+	ADDQ $0x0000000c, R11
+	CMPQ R11, outs+56(FP)
 	JL   block
 	VZEROUPPER
 	RET

@@ -37,4 +37,4 @@ var avx2Tiles = tileSet{
 	copy: copyPanelAVX2,
 }
 
-var avx2Convolve = convolveSet{lanes: 8, by8: convolve8AVX2, by12: convolve12AVX2, narrow: convolvePlain}
+var avx2Convolve = convolveSet{lanes: 8, narrow: convolvePlain}

@@ -39,4 +39,4 @@ var avx512Tiles = tileSet{
 	copy: copyPanelAVX512,
 }
 
-var avx512Convolve = convolveSet{lanes: 16, by8: convolve8AVX512, by12: convolve12AVX512, narrow: avx2Convolve.convolve}
+var avx512Convolve = convolveSet{lanes: 16, narrow: avx2Convolve.convolve}
