@@ -6,12 +6,24 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
+var generated = sync.OnceValues(generate)
+
+func generatedFiles(t *testing.T) map[string][]byte {
+	t.Helper()
+	files, err := generated()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
 // TestCommittedFilesAreGenerated fails when the assembly and its generator have come apart.
 func TestCommittedFilesAreGenerated(t *testing.T) {
-	if err := run("..", true); err != nil {
+	if err := compare("..", generatedFiles(t)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -19,10 +31,11 @@ func TestCommittedFilesAreGenerated(t *testing.T) {
 // TestCheckNotices changes, removes and adds a file.
 func TestCheckNotices(t *testing.T) {
 	dir := t.TempDir()
-	if err := run(dir, false); err != nil {
+	files := generatedFiles(t)
+	if err := write(dir, files); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(dir, true); err != nil {
+	if err := compare(dir, files); err != nil {
 		t.Fatalf("fresh files are refused: %v", err)
 	}
 	path := filepath.Join(dir, "kernels_gemm_amd64.s")
@@ -41,7 +54,7 @@ func TestCheckNotices(t *testing.T) {
 		if err := c.change(); err != nil {
 			t.Fatal(err)
 		}
-		if err := run(dir, true); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := compare(dir, files); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("the check says %v, want %q", err, c.want)
 		}
 	}
@@ -50,10 +63,7 @@ func TestCheckNotices(t *testing.T) {
 // TestInstructionSets: kernels need what package simd looks for before it runs them, and nothing else; those for AVX2
 // keep to its 16 registers and have no mask registers; the same kernels exist for both sets.
 func TestInstructionSets(t *testing.T) {
-	files, err := generate()
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := generatedFiles(t)
 	allowed := map[string][]string{
 		"AVX2":   {"AVX", "AVX2", "FMA3", "F16C", "BMI2", "CMOV", "SSE", "SSE2"},
 		"AVX512": {"AVX", "AVX2", "FMA3", "F16C", "BMI2", "CMOV", "SSE", "SSE2", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL"},

@@ -60,6 +60,10 @@ func run(out string, check bool) error {
 	if check {
 		return compare(out, files)
 	}
+	return write(out, files)
+}
+
+func write(out string, files map[string][]byte) error {
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(out, name), text, 0o644); err != nil {
 			return err
