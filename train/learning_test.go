@@ -48,7 +48,7 @@ func TestLearnsFourDigits(t *testing.T) {
 	cfg.Data.ValManifest, cfg.Run.EvalEvery = path, 1000
 	cfg.Model.DModel, cfg.Model.Subsampling, cfg.Model.SubsampleChannels, cfg.Data.NumMels = 32, 2, 8, 40
 	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Optimise.NumEpochs = 4, 1, 1000
-	cfg.Optimise.LearningRate, cfg.Optimise.WarmupUpdates, cfg.Optimise.MaxUpdates = 5e-3, 20, 150
+	cfg.Optimise.LearningRate, cfg.Optimise.WarmupUpdates, cfg.Optimise.MaxUpdates = 5e-3, 20, 110
 	run, hyps := learn(t, cfg)
 	var letters text.Counts
 	for _, h := range hyps {
@@ -107,18 +107,19 @@ func most(row []float32) int {
 	return best
 }
 
-// The made-up language of tones is learned from a few utterances, with everything random turned on.
+// The made-up language of tones is learned by heart, with dropout.
 func TestLearnsTones(t *testing.T) {
-	cfg := tiny(t, speak(t, babble(24, 4, 1)...))
+	cfg := plain(tiny(t, speak(t, babble(6, 4, 1)...)))
 	cfg.Data.ValManifest, cfg.Run.EvalEvery = cfg.Data.TrainManifest, 1000
-	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum = 4, 2
-	cfg.Optimise.LearningRate, cfg.Optimise.MaxUpdates = 1e-2, 200
+	cfg.Model.Subsampling, cfg.Model.Dropout = 2, 0.05
+	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum = 3, 2
+	cfg.Optimise.LearningRate, cfg.Optimise.MaxUpdates, cfg.Optimise.NumEpochs = 1e-2, 120, 1000
 	_, hyps := learn(t, cfg)
 	var letters text.Counts
 	for _, h := range hyps {
 		letters.Add(h.Chars)
 	}
-	if letters.Rate() > 0.3 {
-		t.Errorf("%v: a third of the letters is wrong after 200 updates", letters)
+	if letters.Rate() > 0.2 {
+		t.Errorf("%v: a fifth of the letters is wrong after 120 updates", letters)
 	}
 }

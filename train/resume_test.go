@@ -23,7 +23,7 @@ const childConfig = "KONKANITRAIN_TEST_CHILD"
 func TestChild(t *testing.T) {
 	path := os.Getenv(childConfig)
 	if path == "" {
-		t.Skip("run by the tests of resume")
+		return
 	}
 	saved, err := os.ReadFile(path)
 	if err != nil {
@@ -253,5 +253,47 @@ func TestInterruptedRunResumesBitForBit(t *testing.T) {
 				t.Errorf("weights, moments or state differ from the straight run:\n%s\n%s", b, a)
 			}
 		})
+	}
+}
+
+// Going on takes no more memory than starting: the checkpoint is streamed into the buffers that are there anyway.
+func TestResumeTakesNoMoreMemory(t *testing.T) {
+	cfg := tiny(t, speak(t, babble(12, 6, 1)...))
+	var peaks []int64
+	for _, until := range []int{5, 10} {
+		cfg.Optimise.MaxUpdates = until
+		run := start(t, cfg, nil)
+		if err := run.loop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := run.finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		peaks = append(peaks, run.dev.Usage().Peak)
+		cfg.Run.Resume = "auto"
+	}
+	if peaks[1] > peaks[0] {
+		t.Errorf("the peak is %d bytes from the start and %d after a resume", peaks[0], peaks[1])
+	}
+}
+
+// A resume with another batch size or other workers goes on, and says what that means.
+func TestResumeWithAnotherBatch(t *testing.T) {
+	cfg := tiny(t, speak(t, babble(23, 4, 1)...))
+	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Optimise.MaxUpdates = 2, 3, 2
+	traced(t, cfg, io.Discard)
+	cfg.Run.Resume, cfg.Optimise.GradAccum, cfg.Optimise.MaxUpdates, cfg.Run.CPUWorkers = "auto", 2, 5, 1
+	var said strings.Builder
+	run, err := setUp(t.Context(), cfg, &said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.close()
+	if p := run.state.Progress; p.Epoch != 0 || p.Window != 3 {
+		t.Errorf("12 of 23 utterances are used, it goes on at %+v", p)
+	}
+	mustContain(t, said.String(), "a window has 4 utterances now, 6 when", "1 compute workers now, 2 when", "grad_accum: 3 / 2")
+	if err := run.loop(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }

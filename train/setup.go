@@ -298,7 +298,7 @@ func checkVocabSize(cfg Config, v *text.Vocabulary, source string) error {
 
 // statistics are those of global normalisation: a checkpoint's, or computed from the training set.
 func (t *trainer) statistics(ctx context.Context, from *checkpoint.Checkpoint) (*feature.Stats, error) {
-	if t.cfg.Data.Normalize != "global" {
+	if t.cfg.Data.Normalize != feature.Global {
 		return nil, nil
 	}
 	if from != nil {

@@ -148,6 +148,12 @@ func (t *trainer) milestones(ctx context.Context, epochDone, updated bool) error
 		return every == 0 && epochDone || every > 0 && updated && t.optimizer.Updates%every == 0
 	}
 	r := t.cfg.Run
+	if r.ProfileSteps > 0 { // such a run leaves nothing behind
+		if t.optimizer.Updates < r.ProfileSteps {
+			return nil
+		}
+		return t.printProfile()
+	}
 	better := false
 	if t.val != nil && due(r.EvalEvery) && t.state.Judged != t.optimizer.Updates {
 		if err := t.validate(ctx); err != nil {
@@ -165,9 +171,6 @@ func (t *trainer) milestones(ctx context.Context, epochDone, updated bool) error
 	}
 	if r.CacheClearEvery > 0 && updated && t.optimizer.Updates%r.CacheClearEvery == 0 {
 		debug.FreeOSMemory()
-	}
-	if r.ProfileSteps > 0 && t.optimizer.Updates >= r.ProfileSteps {
-		return t.printProfile()
 	}
 	return nil
 }
