@@ -33,6 +33,11 @@ type AdamW struct {
 	moments [2]device.Buffer // of layout: mean, and mean of squares
 	pieces  []span
 	sums    []float64 // of squares, by piece
+
+	// What the crew works on; the tasks are made once, so that a step allocates nothing.
+	workers              int
+	weights, grads       []float32
+	normTask, updateTask func(*engine.Worker)
 }
 
 // span is a piece of one tensor in the flat buffers.
@@ -64,6 +69,7 @@ func NewAdamW(dev device.Device, layout *engine.Layout, params []model.Parameter
 		}
 	}
 	a.sums = make([]float64, len(a.pieces))
+	a.normTask, a.updateTask = a.normWorker, a.updateWorker
 	return a, nil
 }
 
@@ -78,11 +84,8 @@ func (a *AdamW) Close() {
 
 // Norm is the Euclidean norm of the flat gradient, computed by the crew's workers.
 func (a *AdamW) Norm(crew *engine.Crew, grads []float32) (float64, error) {
-	err := crew.Do(func(w *engine.Worker) {
-		for i := w.Index; i < len(a.pieces); i += len(crew.Workers) {
-			a.sums[i] = simd.SumSquares(grads[a.pieces[i].lo:a.pieces[i].hi])
-		}
-	})
+	a.workers, a.grads = len(crew.Workers), grads
+	err := crew.Do(a.normTask)
 	sum := 0.0
 	for _, s := range a.sums {
 		sum += s
@@ -90,16 +93,25 @@ func (a *AdamW) Norm(crew *engine.Crew, grads []float32) (float64, error) {
 	return math.Sqrt(sum), err
 }
 
+func (a *AdamW) normWorker(w *engine.Worker) {
+	for i := w.Index; i < len(a.pieces); i += a.workers {
+		a.sums[i] = simd.SumSquares(a.grads[a.pieces[i].lo:a.pieces[i].hi])
+	}
+}
+
 // Update applies one step to the flat weights, the pieces shared by the crew's workers.
 func (a *AdamW) Update(crew *engine.Crew, weights, grads []float32) error {
 	a.Updates++
+	a.workers, a.weights, a.grads = len(crew.Workers), weights, grads
+	return crew.Do(a.updateTask)
+}
+
+func (a *AdamW) updateWorker(w *engine.Worker) {
 	m, v := a.moments[0].Floats(), a.moments[1].Floats()
-	return crew.Do(func(w *engine.Worker) {
-		for i := w.Index; i < len(a.pieces); i += len(crew.Workers) {
-			p := a.pieces[i]
-			simd.AdamW(weights[p.lo:p.hi], m[p.lo:p.hi], v[p.lo:p.hi], grads[p.lo:p.hi], a.step(p.param))
-		}
-	})
+	for i := w.Index; i < len(a.pieces); i += a.workers {
+		p := a.pieces[i]
+		simd.AdamW(a.weights[p.lo:p.hi], m[p.lo:p.hi], v[p.lo:p.hi], a.grads[p.lo:p.hi], a.step(p.param))
+	}
 }
 
 // step is the arithmetic's constants for one parameter at update Updates.

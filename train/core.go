@@ -27,6 +27,14 @@ type core struct {
 	crew     *engine.Crew
 	programs engine.Cache[programKey]
 	half     bool
+
+	// What a pass works on. These are kept, and work is made once, so that a pass over shapes that were met
+	// before allocates nothing.
+	current  *pass
+	examples []*data.Example
+	batches  []microBatch
+	running  []*engine.Program // of batches
+	work     func(*engine.Worker)
 }
 
 // programKey says which program: a shape, with a backward pass or without.
@@ -71,6 +79,7 @@ func newCore(dev device.Device, net model.Config, workers int, train, half bool)
 		c.weights.Free()
 		return nil, err
 	}
+	c.work = c.runWorker
 	c.programs = engine.Cache[programKey]{Limit: programsKept, Build: c.compile, Dropped: c.crew.Forget}
 	return c, nil
 }
@@ -135,50 +144,53 @@ type pass struct {
 	logits func(row int, logits []float32)
 }
 
-// prepare finds the programs of the batches, makes the arenas large enough, and says who runs what. It is the part
-// of a pass that can fail and allocates; a pass over shapes that were met before does neither.
-func (c *core) prepare(batches []microBatch, train bool) ([]*engine.Program, error) {
-	programs := make([]*engine.Program, len(batches))
+// prepare finds the programs of the batches and makes the arenas large enough. It is the part of a pass that can
+// fail and allocates.
+func (c *core) prepare(batches []microBatch, train bool) error {
+	c.batches, c.running = batches, c.running[:0]
 	need := 0
-	for i, b := range batches {
+	for _, b := range batches {
 		p, err := c.programs.Get(programKey{b.shape, train})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		programs[i] = p
+		c.running = append(c.running, p)
 		need = max(need, p.ArenaBytes())
 	}
 	if err := c.crew.Reserve(need); err != nil {
-		return nil, err
+		return err
 	}
 	for i, b := range batches {
-		if _, err := c.crew.Workers[b.worker].Machine(programs[i]); err != nil {
-			return nil, err
+		if _, err := c.crew.Workers[b.worker].Machine(c.running[i]); err != nil {
+			return err
 		}
 	}
-	return programs, nil
+	return nil
 }
 
 // run makes the pass: each worker runs its batches one after the other.
 func (c *core) run(examples []*data.Example, batches []microBatch, p *pass) error {
-	programs, err := c.prepare(batches, p.train)
-	if err != nil {
+	if err := c.prepare(batches, p.train); err != nil {
 		return err
 	}
-	return c.crew.Do(func(w *engine.Worker) {
-		for i, b := range batches {
-			if b.worker != w.Index {
-				continue
-			}
-			m, err := w.Machine(programs[i])
-			if err != nil {
-				panic(err) // prepare bound this machine
-			}
-			c.fill(m, b, examples, p)
-			w.Run(m)
-			c.collect(m, b, examples, p)
+	c.examples, c.current = examples, p
+	return c.crew.Do(c.work)
+}
+
+// runWorker is one worker's part of a pass.
+func (c *core) runWorker(w *engine.Worker) {
+	for i, b := range c.batches {
+		if b.worker != w.Index {
+			continue
 		}
-	})
+		m, err := w.Machine(c.running[i])
+		if err != nil {
+			panic(err) // prepare bound this machine; the crew makes an error of it
+		}
+		c.fill(m, b, c.examples, c.current)
+		w.Run(m)
+		c.collect(m, b, c.examples, c.current)
+	}
 }
 
 // fill writes a micro-batch into a machine's inputs. Padding of the features is left as it is: nothing reads it.

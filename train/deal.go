@@ -20,43 +20,58 @@ type microBatch struct {
 // at full speed on one core: more utterances in one pass would only take more memory.
 const enoughFrames = 256
 
+// dealer splits windows into micro-batches. It keeps its memory, so that dealing allocates nothing once windows
+// of the size have been met.
+type dealer struct {
+	order   []int // the usable utterances, longest first
+	batches []microBatch
+	load    []float64 // of each worker
+}
+
 // deal splits a window's utterances into micro-batches of at most batchSize rows and deals them to workers:
 // longest first, each to the worker with the least to do. It depends on lengths and settings alone, so a
-// window is always dealt alike. Batch invariance makes every dealing give the same update, to rounding.
-func deal(examples []*data.Example, c model.Config, batchSize, workers int) []microBatch {
-	order := make([]int, 0, len(examples))
+// window is always dealt alike. Batch invariance makes every dealing give the same update, to rounding. The
+// result is valid until the next call.
+func (d *dealer) deal(examples []*data.Example, c model.Config, batchSize, workers int) []microBatch {
+	d.order, d.batches, d.load = d.order[:0], d.batches[:0], d.load[:0]
 	for i, e := range examples {
 		if e.Err == nil && e.Frames > 0 {
-			order = append(order, i)
+			d.order = append(d.order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(examples[b].Frames, examples[a].Frames) })
-	var batches []microBatch
-	for rest := order; len(rest) > 0; {
+	slices.SortStableFunc(d.order, func(a, b int) int { return cmp.Compare(examples[b].Frames, examples[a].Frames) })
+	for rest := d.order; len(rest) > 0; {
 		longest := examples[rest[0]].Frames
 		encoded := model.Shape{Frames: longest}.Encoded(c)
-		n := min(batchSize, max(1, enoughFrames/encoded), (len(order)+workers-1)/workers, len(rest))
+		n := min(batchSize, max(1, enoughFrames/encoded), (len(d.order)+workers-1)/workers, len(rest))
 		n = 1 << (bits.Len(uint(n)) - 1) // powers of two: few shapes, few programs
 		tokens := 1
 		for _, i := range rest[:n] {
 			tokens = max(tokens, len(examples[i].Tokens))
 		}
-		batches = append(batches, microBatch{rows: rest[:n], shape: bucket(n, longest, tokens, c)})
+		d.batches = append(d.batches, microBatch{rows: rest[:n], shape: bucket(n, longest, tokens, c)})
 		rest = rest[n:]
 	}
-	load := make([]float64, workers)
-	slices.SortStableFunc(batches, func(a, b microBatch) int { return cmp.Compare(cost(b.shape, c), cost(a.shape, c)) })
-	for i := range batches {
+	for range workers {
+		d.load = append(d.load, 0)
+	}
+	slices.SortStableFunc(d.batches, func(a, b microBatch) int { return cmp.Compare(cost(b.shape, c), cost(a.shape, c)) })
+	for i := range d.batches {
 		w := 0
-		for k := range load {
-			if load[k] < load[w] {
+		for k := range d.load {
+			if d.load[k] < d.load[w] {
 				w = k
 			}
 		}
-		batches[i].worker = w
-		load[w] += cost(batches[i].shape, c)
+		d.batches[i].worker = w
+		d.load[w] += cost(d.batches[i].shape, c)
 	}
-	return batches
+	return d.batches
+}
+
+// deal is dealer.deal for a single window.
+func deal(examples []*data.Example, c model.Config, batchSize, workers int) []microBatch {
+	return new(dealer).deal(examples, c, batchSize, workers)
 }
 
 // bucket is the shape that a batch is padded to. Lengths go up in steps of an eighth to a quarter of their

@@ -17,7 +17,8 @@ type Stepper struct {
 	core      *core
 	optimizer *AdamW
 	examples  []*data.Example
-	batches   []microBatch
+	dealer    dealer
+	batch     int
 	pass      pass
 }
 
@@ -44,14 +45,15 @@ func NewStepper(net model.Config, batch, frames, tokens, workers int, half bool)
 		}
 		s.examples = append(s.examples, e)
 	}
-	s.batches = deal(s.examples, net, batch, len(c.crew.Workers))
+	s.batch = batch
 	return s, nil
 }
 
 // Step makes one update and returns the mean loss in nats.
 func (s *Stepper) Step() (float64, error) {
 	s.pass.update = s.optimizer.Updates + 1
-	if err := s.core.run(s.examples, s.batches, &s.pass); err != nil {
+	batches := s.dealer.deal(s.examples, s.core.net, s.batch, len(s.core.crew.Workers))
+	if err := s.core.run(s.examples, batches, &s.pass); err != nil {
 		return 0, err
 	}
 	grads, err := s.core.crew.Reduce()
@@ -73,9 +75,9 @@ func (s *Stepper) Step() (float64, error) {
 
 // FLOPs is the number of floating-point operations in a step's forward and backward passes.
 func (s *Stepper) FLOPs() (float64, error) {
-	programs, err := s.core.prepare(s.batches, true)
+	err := s.core.prepare(s.dealer.deal(s.examples, s.core.net, s.batch, len(s.core.crew.Workers)), true)
 	sum := 0.0
-	for _, p := range programs {
+	for _, p := range s.core.running {
 		sum += p.FLOPs()
 	}
 	return sum, err

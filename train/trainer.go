@@ -24,7 +24,8 @@ type trainer struct {
 	report    *reporter
 	metrics   *metrics
 
-	pass     pass     // reused by every update
+	pass     pass // reused by every update
+	dealer   dealer
 	suspects []string // utterances of the last windows without an update
 	last     string   // path of the newest checkpoint
 	saved    bool     // it holds the present state

@@ -44,7 +44,7 @@ func (t *trainer) update(w *data.Window) (outcome, error) {
 	t.pass.update = t.optimizer.Updates + 1
 	t.pass.losses = t.pass.losses[:len(w.Examples)]
 	clear(t.pass.losses)
-	batches := deal(w.Examples, t.net, t.cfg.Optimise.BatchSize, len(t.crew.Workers))
+	batches := t.dealer.deal(w.Examples, t.net, t.cfg.Optimise.BatchSize, len(t.crew.Workers))
 	if err := t.run(w.Examples, batches, &t.pass); err != nil {
 		return out, err
 	}
