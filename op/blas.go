@@ -3,8 +3,6 @@ package op
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
-
-	"konkanitrain/internal/simd"
 )
 
 // BLAS is the one product that kernels need, with the signature of gonum's blas.Float32Level3: any
@@ -17,9 +15,6 @@ type BLAS interface {
 
 // Gonum is gonum's pure Go BLAS: the cross-check.
 type Gonum = gonum.Implementation
-
-// NewBLAS is the fastest implementation in this build, for one worker: it must not be shared by goroutines.
-func NewBLAS() BLAS { return simd.NewWorkspace() }
 
 const (
 	noTrans = blas.NoTrans

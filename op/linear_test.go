@@ -25,7 +25,7 @@ func TestLinearInvariance(t *testing.T) {
 	r := rng(2)
 	lengths := []int{1, 5, 37}
 	ops := []operand{sequence(r, lengths, 24), shared(floats(r, 17, 24)), shared(floats(r, 17))}
-	checkInvariance(t, 0, linearOf, ops, func(u int) int { return lengths[u] }, 6)
+	checkInvariance(t, productTolerance, linearOf, ops, func(u int) int { return lengths[u] }, 6)
 }
 
 func TestLinearRefusesShapes(t *testing.T) {
