@@ -252,6 +252,7 @@ func TestInterruptedRunResumesBitForBit(t *testing.T) {
 			if !slices.Equal(model, wantModel) || !slices.Equal(optimizer, wantOptimizer) || string(a) != string(b) {
 				t.Errorf("weights, moments or state differ from the straight run:\n%s\n%s", b, a)
 			}
+			checkMetrics(t, cfg.Run.CheckpointDir, map[string]int{"start": 2, "update": 6, "validation": 2})
 		})
 	}
 }
