@@ -1,7 +1,5 @@
 package simd
 
-import "unsafe"
-
 // tileKernel multiplies panels tiles of C, one below the other:
 //
 //	C[i][j] = alpha * sum over l of A[i][l]*B[l][j] + beta*C[i][j]
@@ -45,78 +43,75 @@ func (s *tileSet) block(w *Workspace, p *product, beta float32, i, rows, j, cols
 	panels := (rows + len(s.kernels) - 1) / len(s.kernels)
 	low, tall := rows/panels, rows%panels // tall panels of low+1 rows come first
 
-	a, rowA, stepA := &p.a[offset(p.tA, i, l, p.lda)], floats(p.lda), uintptr(4)
-	panelTall, panelLow := floats((low+1)*p.lda), floats(low*p.lda)
-	lowA := (*float32)(unsafe.Add(unsafe.Pointer(a), uintptr(tall)*panelTall))
-	stepTall, stepLow := stepA, stepA
+	// Where the tall and the low panels start, and their strides. No pointer is made to what lies behind the last.
+	a, rowA, stepTall, stepLow := p.a[offset(p.tA, i, l, p.lda):], floats(p.lda), uintptr(4), uintptr(4)
+	panelTall, panelLow, startLow := floats((low+1)*p.lda), floats(low*p.lda), tall*(low+1)*p.lda
 	if p.tA {
-		rowA = 4
-		panelTall, panelLow = floats(low+1), floats(low)
-		stepTall, stepLow = floats(p.lda), floats(p.lda)
+		rowA, stepTall, stepLow = 4, rowA, rowA
+		panelTall, panelLow, startLow = floats(low+1), floats(low), tall*(low+1)
 		if p.n > inPlaceColumns {
-			panelTall, panelLow = floats((low+1)*depth), floats(low*depth)
-			stepTall, stepLow = floats(low+1), floats(low)
 			if j == 0 || p.m > maxRows { // else it is there from the columns before
-				s.packA(w.a, a, floats(p.lda), depth, tall, low+1, panels-tall, low)
+				s.packA(w.a, a, p.lda, depth, tall, low+1, panels-tall, low)
 			}
-			a = &w.a[0]
+			a, stepTall, stepLow = w.a, floats(low+1), floats(low)
+			panelTall, panelLow, startLow = floats((low+1)*depth), floats(low*depth), tall*(low+1)*depth
 		}
-		lowA = (*float32)(unsafe.Add(unsafe.Pointer(a), uintptr(tall)*panelTall))
 	}
 
 	width := 2 * s.lanes
 	for x := 0; x < cols; x += width {
 		n := min(width, cols-x)
 		vectors := (n + s.lanes - 1) / s.lanes
-		b, stepB := &p.b[offset(p.tB, l, j+x, p.ldb)], floats(p.ldb)
+		from, stepB := p.b[offset(p.tB, l, j+x, p.ldb):], floats(p.ldb)
+		b := &from[0]
 		if p.tB || p.m > inPlaceRows || n < width {
-			panel := &w.b[x*depth]
-			stepPanel := floats(vectors * s.lanes)
+			panel := w.b[x*depth:]
+			stepPanel := vectors * s.lanes
 			if i == 0 {
-				s.packB(panel, stepPanel, b, stepB, depth, n, p.tB)
+				s.packB(panel, stepPanel, from, p.ldb, depth, n, p.tB)
 			}
-			b, stepB = panel, stepPanel
+			b, stepB = &panel[0], floats(stepPanel)
 		}
 		c, rowC := &p.c[i*p.ldc+j+x], floats(p.ldc)
 		tail := n - (vectors-1)*s.lanes
 		if tall > 0 {
-			s.kernels[low][vectors-1](tall, depth, a, rowA, stepTall, panelTall, b, stepB, c, rowC, p.alpha, beta, tail)
+			s.kernels[low][vectors-1](tall, depth, &a[0], rowA, stepTall, panelTall, b, stepB, c, rowC, p.alpha, beta, tail)
 		}
 		if tall < panels {
 			c := &p.c[(i+tall*(low+1))*p.ldc+j+x]
-			s.kernels[low-1][vectors-1](panels-tall, depth, lowA, rowA, stepLow, panelLow, b, stepB, c, rowC, p.alpha, beta, tail)
+			s.kernels[low-1][vectors-1](panels-tall, depth, &a[startLow], rowA, stepLow, panelLow, b, stepB, c, rowC, p.alpha, beta, tail)
 		}
 	}
 }
 
 // packA copies a transposed A to tall panels [depth][height], and low ones after them.
-func (s *tileSet) packA(dst []float32, a *float32, ld uintptr, depth, tall, tallHeight, low, lowHeight int) {
-	at := 0
+func (s *tileSet) packA(dst, a []float32, ld, depth, tall, tallHeight, low, lowHeight int) {
+	at, column := 0, 0
 	for panel := range tall + low {
 		height := tallHeight
 		if panel >= tall {
 			height = lowHeight
 		}
-		s.copy(&dst[at], floats(height), a, ld, depth, height)
+		s.copy(&dst[at], floats(height), &a[column], floats(ld), depth, height)
 		at += height * depth
-		a = (*float32)(unsafe.Add(unsafe.Pointer(a), floats(height)))
+		column += height
 	}
 }
 
 // packB copies n columns of op(B) to a panel [depth][step].
-func (s *tileSet) packB(panel *float32, step uintptr, b *float32, ld uintptr, depth, n int, transposed bool) {
+func (s *tileSet) packB(panel []float32, step int, b []float32, ld, depth, n int, transposed bool) {
 	if !transposed {
-		s.copy(panel, step, b, ld, depth, n)
+		s.copy(&panel[0], floats(step), &b[0], floats(ld), depth, n)
 		return
 	}
 	whole := depth &^ 7
 	if whole > 0 {
-		transposePanelAVX2(panel, step, b, ld, whole, n)
+		transposePanelAVX2(&panel[0], floats(step), &b[0], floats(ld), whole, n)
 	}
 	for l := whole; l < depth; l++ {
-		row := unsafe.Slice((*float32)(unsafe.Add(unsafe.Pointer(panel), uintptr(l)*step)), n)
+		row := panel[l*step:][:n]
 		for y := range row {
-			row[y] = *(*float32)(unsafe.Add(unsafe.Pointer(b), uintptr(y)*ld+floats(l)))
+			row[y] = b[y*ld+l]
 		}
 	}
 }
