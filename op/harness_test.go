@@ -263,6 +263,9 @@ func (b *bench) tape(t *testing.T, want []Tensor) {
 			t.Fatal(err)
 		}
 	}
+	if err := b.g.UniqueHashes(); err != nil {
+		t.Fatal(err)
+	}
 	m := G.NewTapeMachine(b.g.ExprGraph)
 	defer m.Close()
 	if err := m.RunAll(); err != nil {

@@ -44,7 +44,7 @@ type programKey struct {
 }
 
 // programsKept is the number of compiled shapes in memory.
-const programsKept = 48
+const programsKept = 96
 
 // Names of the programs' outputs.
 const (
