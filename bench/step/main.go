@@ -30,27 +30,27 @@ func main() {
 
 // result has the keys of the reference's benchmark, and some of our own.
 type result struct {
-	DModel        int     `json:"d_model"`
-	EncoderLayers int     `json:"encoder_layers"`
-	DecoderLayers int     `json:"decoder_layers"`
-	Batch         int     `json:"batch"`
-	Seconds       float64 `json:"seconds"` // of sound in each utterance
-	Tokens        int     `json:"tokens"`
-	Dropout       float64 `json:"dropout"`
-	Precision     string  `json:"precision"`
-	Parameters    int     `json:"parameters"`
-	Median    float64   `json:"median_s"` // of a step
-	Min       float64   `json:"min_s"`
-	Mean      float64   `json:"mean_s"`
-	CPU       float64   `json:"cpu_s_per_step"` // all threads
-	Audio     float64   `json:"audio_seconds_per_second"`
-	PeakRSS   float64   `json:"peak_rss_mib"`
-	Allocated float64   `json:"allocated_mib"`
-	GFLOPs    float64   `json:"gflop_per_second"`
-	GFLOP     float64   `json:"gflop_per_step"`
-	Loss      float64   `json:"loss"`
-	Times     []float64 `json:"times_s"`
-	Workers   int       `json:"workers"`
+	DModel        int       `json:"d_model"`
+	EncoderLayers int       `json:"encoder_layers"`
+	DecoderLayers int       `json:"decoder_layers"`
+	Batch         int       `json:"batch"`
+	Seconds       float64   `json:"seconds"` // of sound in each utterance
+	Tokens        int       `json:"tokens"`
+	Dropout       float64   `json:"dropout"`
+	Precision     string    `json:"precision"`
+	Parameters    int       `json:"parameters"`
+	Median        float64   `json:"median_s"` // of a step
+	Min           float64   `json:"min_s"`
+	Mean          float64   `json:"mean_s"`
+	CPU           float64   `json:"cpu_s_per_step"` // all threads
+	Audio         float64   `json:"audio_seconds_per_second"`
+	PeakRSS       float64   `json:"peak_rss_mib"`
+	Allocated     float64   `json:"allocated_mib"`
+	GFLOPs        float64   `json:"gflop_per_second"`
+	GFLOP         float64   `json:"gflop_per_step"`
+	Loss          float64   `json:"loss"`
+	Times         []float64 `json:"times_s"`
+	Workers       int       `json:"workers"`
 }
 
 func run() error {
