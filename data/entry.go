@@ -1,6 +1,7 @@
 package data
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,6 +57,9 @@ func listFile(path string, b []byte) (listing, error) {
 	b, note, err := decode(path, b)
 	if err != nil {
 		return listing{}, err
+	}
+	if i := bytes.IndexByte(b[:min(len(b), 512)], 0); i >= 0 {
+		return listing{}, fmt.Errorf("manifest %s: byte %d is 0, so this is not a text file; a manifest is JSON lines, CSV, TSV or a Kaldi folder", path, i+1)
 	}
 	var l listing
 	switch strings.ToLower(filepath.Ext(path)) {

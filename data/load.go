@@ -227,7 +227,7 @@ func (s *Set) enough(o Options) error {
 		}
 	}
 	if limit, over := o.tooManyBad(bad, r.Lines); over {
-		return fmt.Errorf("%d of %d lines are bad, the limit (bad_limit) is %s; correct the list or the files, or raise the limit\n%v", bad, r.Lines, limit, r)
+		return fmt.Errorf("%d of %d lines are bad, the limit (bad_line_limit) is %s; correct the list or the files, or raise the limit\n%v", bad, r.Lines, limit, r)
 	}
 	if r.Kept == 0 {
 		return errors.New("no utterance is left\n" + r.String())

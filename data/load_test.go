@@ -135,6 +135,7 @@ func TestLoad(t *testing.T) {
 			Options{MaxDuration: 1}, want{texts: abc[:2], lines: []int{4}}},
 		{"UTF-16", "x.jsonl", utf16le(lineA + lineB + lineC), Options{}, want{texts: abc}},
 		{"UTF-16 without a mark", "x.jsonl", utf16le(lineA + lineB + lineC)[2:], Options{}, want{texts: abc}},
+		{"a sound file", "x.jsonl", string(wav(100, 16000)), Options{}, want{err: []string{"byte 6 is 0", "not a text file"}}},
 		{"UTF-16, cut", "x.jsonl", utf16le(lineA + lineB)[:101], Options{}, want{err: []string{"UTF-16", "101", "UTF-8"}}},
 		{"an id twice", "x.jsonl", strings.Replace(lineA, "{", `{"id": "u1", `, 1) + strings.Replace(lineB, "{", `{"id": "u2", `, 1) + strings.Replace(lineC, "{", `{"id": "u1", `, 1),
 			Options{}, want{err: []string{"the id u1", "lines 1 and 3"}}},
@@ -296,7 +297,7 @@ func TestOptions(t *testing.T) {
 		t.Error(err)
 	}
 	err := Options{SampleRate: 16, MinDuration: 5, MaxDuration: 2, MaxTextLength: -1, BadLimit: 5, PathMap: []Mapping{{"", "x"}}}.Validate()
-	for _, part := range []string{"sample_rate 16", "min_duration 5", "max_text_length -1", "bad_limit 5", "path_map"} {
+	for _, part := range []string{"sample_rate 16", "min_duration 5", "max_text_length -1", "bad_line_limit 5", "path_map"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q isn't in: %v", part, err)
 		}

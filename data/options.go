@@ -25,7 +25,7 @@ type Options struct {
 	// BadLimit is the share of bad lines, 0 to 1, above which Load is an error: lines that can't be parsed, or
 	// whose audio is missing or can't be read. 0 means 5 %, with ten bad lines allowed in any case, as in a
 	// list of twenty one would already be too many.
-	BadLimit float64 `json:"bad_limit" yaml:"bad_limit"`
+	BadLimit float64 `json:"bad_line_limit" yaml:"bad_line_limit"`
 
 	TextOnly bool `json:"-" yaml:"-"` // doesn't look for audio: durations are those stated, Samples and Frames 0
 	Workers  int  `json:"-" yaml:"-"` // goroutines that read audio headers; 0 means GOMAXPROCS
@@ -52,7 +52,7 @@ func (o Options) Validate() error {
 		bad("max_text_length %d: give a number of characters, 0 for no limit", o.MaxTextLength)
 	}
 	if !(o.BadLimit >= 0 && o.BadLimit <= 1) {
-		bad("bad_limit %v: give a share from 0 to 1, such as 0.05 for 5 %%", o.BadLimit)
+		bad("bad_line_limit %v: give a share from 0 to 1, such as 0.05 for 5 %%", o.BadLimit)
 	}
 	for _, m := range o.PathMap {
 		if m.From == "" {

@@ -78,11 +78,9 @@ type TokenOptions struct {
 	// with one its cross-entropy still does, so it is named and kept.
 	DropInfeasible bool
 	// UnknownLimit is the share of letters outside the vocabulary, 0 to 1, above which the labels and the
-	// vocabulary are taken not to belong together. 0 means 5 %, 1 no limit.
+	// vocabulary are taken not to belong together: 0 allows none, 1 any.
 	UnknownLimit float64
 }
-
-const defaultUnknownLimit = 0.05
 
 // Tokenise fills the Tokens of every utterance. What CTC can't align is named in the Report, letters outside
 // the vocabulary are counted there.
@@ -109,12 +107,15 @@ func (s *Set) Tokenise(v *text.Vocabulary, o TokenOptions) error {
 	}
 	s.Utterances = kept
 	r.count(kept)
-	limit := cmp.Or(o.UnknownLimit, defaultUnknownLimit)
-	if share := r.Unknown.Share(); share > limit {
-		return fmt.Errorf("manifest %s: %v; the limit is %.4g %%: text and vocabulary don't belong together, build the vocabulary from this text or correct the text", s.Path, &r.Unknown, 100*limit)
+	if limit := o.UnknownLimit; r.Unknown.Share() > limit {
+		return fmt.Errorf("manifest %s: %v; the limit (unknown_limit) is %.4g %%: text and vocabulary don't belong together, build the vocabulary from this text or correct the text", s.Path, &r.Unknown, 100*limit)
 	}
 	if len(kept) == 0 {
-		return fmt.Errorf("no utterance is left that CTC could align; a lower subsampling factor than %d leaves more frames\n%v", o.Factor, r)
+		advice := "look whether texts and sound belong together"
+		if o.Factor > 2 {
+			advice = fmt.Sprintf("a lower subsampling factor than %d leaves more frames", o.Factor)
+		}
+		return fmt.Errorf("no utterance is left that CTC could align; %s\n%v", advice, r)
 	}
 	return nil
 }

@@ -66,8 +66,16 @@ func TestTokenise(t *testing.T) {
 			t.Errorf("tokens %v", got)
 		}
 	}
-	if err := load().Tokenise(v, TokenOptions{Factor: 8, DropInfeasible: true}); err == nil || !strings.Contains(err.Error(), "no utterance is left") {
-		t.Errorf("factor 8: %v", err)
+	// The advice to subsample less is given where that is possible.
+	for factor, advice := range map[int]string{8: "a lower subsampling factor than 8", 2: "whether texts and sound belong together"} {
+		long := load()
+		for _, u := range long.Utterances {
+			u.Text = strings.Repeat("ab", 20)
+		}
+		err := long.Tokenise(v, TokenOptions{Factor: factor, DropInfeasible: true})
+		if err == nil || !strings.Contains(err.Error(), "no utterance is left") || !strings.Contains(err.Error(), advice) {
+			t.Errorf("factor %d: %v", factor, err)
+		}
 	}
 	if err := load().Tokenise(v, TokenOptions{Factor: 3}); err == nil {
 		t.Error("factor 3 was taken")
