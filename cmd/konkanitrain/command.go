@@ -117,8 +117,11 @@ func report(w io.Writer, err error) int {
 		printProblems(w, usage.err)
 		fmt.Fprintf(w, "`%s` says what is possible.\n", strings.TrimSpace("konkanitrain help "+usage.command))
 		return exitUsage
-	case errors.Is(err, train.ErrInterrupted), errors.Is(err, context.Canceled):
+	case errors.Is(err, train.ErrInterrupted):
 		fmt.Fprintf(w, "konkanitrain: %v\n", err)
+		return exitInterrupted
+	case errors.Is(err, context.Canceled): // before there was anything to save
+		fmt.Fprintln(w, "konkanitrain: interrupted")
 		return exitInterrupted
 	}
 	fmt.Fprintf(w, "konkanitrain: %v\n", err)

@@ -18,7 +18,7 @@ type evalConfig struct {
 	JSON         bool     `yaml:"json" help:"print the result as JSON"`
 	PathMap      []string `yaml:"path_map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
 	SkipBadLines bool     `yaml:"skip_bad_lines" help:"leave out manifest lines that can't be parsed, instead of stopping"`
-	BadLineLimit float64  `yaml:"bad_line_limit" help:"share of unusable manifest lines above which nothing is scored; 0: 0.05"`
+	BadLineLimit float64  `yaml:"bad_line_limit" help:"share of unusable manifest lines above which nothing is scored; 0: 0.05, but ten lines in any case"`
 	Device       string   `yaml:"device" help:"auto, cpu or cuda"`
 	CPUWorkers   int      `yaml:"cpu_workers" help:"compute workers on a CPU; 0: one for each core"`
 }
@@ -85,7 +85,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 
 func (c evalConfig) validate() error {
 	problems := []error{
-		needFile("checkpoint", c.Checkpoint, "FOLDER"),
+		needFolder("checkpoint", c.Checkpoint),
 		needFile("manifest", c.Manifest, "FILE (JSON lines, CSV, Common Voice TSV or a Kaldi folder)"),
 	}
 	if c.BadLineLimit < 0 || c.BadLineLimit > 1 {

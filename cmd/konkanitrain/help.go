@@ -22,7 +22,7 @@ func helpCommand() command {
 				return &usageError{errors.New("help takes one command"), "help"}
 			}
 			name := ""
-			if len(args) == 1 {
+			if len(args) == 1 && args[0] != "--help" && args[0] != "-h" {
 				name = args[0]
 			}
 			return printHelp(s.out, name)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,6 +35,14 @@ func TestPanicIsExplained(t *testing.T) {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("no %q in\n%s", want, stderr.String())
 		}
+	}
+}
+
+// An interrupt before there is anything to save is no error of the context's, in the user's words.
+func TestInterruptedEarly(t *testing.T) {
+	var stderr bytes.Buffer
+	if code := report(&stderr, fmt.Errorf("reading: %w", context.Canceled)); code != exitInterrupted || stderr.String() != "konkanitrain: interrupted\n" {
+		t.Errorf("exit code %d, %q", code, stderr.String())
 	}
 }
 

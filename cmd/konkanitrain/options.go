@@ -99,3 +99,29 @@ func needFile(key, path, what string) error {
 	}
 	return nil
 }
+
+// needFolder is the problem with a folder that has to be there; nil if it is.
+func needFolder(key, path string) error {
+	if err := needFile(key, path, "FOLDER"); err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s: %s is a file: give the folder it is in", key, path)
+	}
+	return nil
+}
+
+// writable makes a folder and is the problem with writing to it, found now and not at the first save.
+func writable(key, dir string) error {
+	err := os.MkdirAll(dir, 0o777)
+	if err == nil {
+		var f *os.File
+		if f, err = os.CreateTemp(dir, ".writable-"); err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: nothing can be written there: %w", key, err)
+	}
+	return nil
+}

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/train"
@@ -24,7 +27,8 @@ func (o *trainOptions) resume(config *train.Config) error {
 	}
 	auto := config.Run.Resume == "auto"
 	*config = train.Default()
-	if err := o.set.YAML(from.Path, state.Config); err != nil { // JSON is YAML
+	file := filepath.Join(from.Path, checkpoint.StateFile)
+	if err := o.set.YAML(file, inPlace(file, state.Config)); err != nil { // JSON is YAML
 		return fmt.Errorf("resume: %w", err)
 	}
 	// These were of the earlier session only.
@@ -38,15 +42,32 @@ func (o *trainOptions) resume(config *train.Config) error {
 	return nil
 }
 
+// inPlace is part with empty lines before it, so that its lines have the numbers they have in the file.
+func inPlace(file string, part []byte) []byte {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return part
+	}
+	before, _, _ := bytes.Cut(text, part)
+	return append(bytes.Repeat([]byte("\n"), bytes.Count(before, []byte("\n"))), part...)
+}
+
 // resumed is the checkpoint that a run goes on from; nil where there is none yet.
 func resumed(r train.RunConfig) (*checkpoint.Checkpoint, error) {
 	if r.Resume != "auto" {
 		c, err := checkpoint.Open(r.Resume)
-		if err != nil {
-			return nil, fmt.Errorf("resume: %w", err)
+		if err == nil {
+			return c, nil
 		}
-		return c, nil
+		if entries, _ := checkpoint.List(r.Resume); len(entries) > 0 {
+			return nil, fmt.Errorf("resume: %s is a folder of checkpoints: name one of them, such as %s, or go on from the newest with --checkpoint_dir %s --resume auto",
+				r.Resume, entries[len(entries)-1].Path, r.Resume)
+		}
+		return nil, fmt.Errorf("resume: %w", err)
 	}
-	c, _, err := checkpoint.Latest(r.CheckpointDir) // train.Run names the damaged ones
+	c, damaged, err := checkpoint.Latest(r.CheckpointDir) // train.Run names the damaged ones, if one is whole
+	if err == nil && c == nil && len(damaged) > 0 {
+		err = fmt.Errorf("resume auto: none of the checkpoints in %s is whole; the newest: %w", r.CheckpointDir, damaged[0].Err)
+	}
 	return c, err
 }

@@ -82,18 +82,31 @@ func (o *trainOptions) given() error {
 	return errors.Join(append(problems, o.set.Apply())...)
 }
 
-// checkMachine looks at what the settings name: manifests and device.
+// checkMachine looks at what the settings name: manifests, folders and the device.
 func (o *trainOptions) checkMachine(config *train.Config) error {
-	d := config.Data
+	d, r := config.Data, config.Run
 	problems := []error{o.manifest("train_manifest", d.TrainManifest)}
+	if r.Resume == "auto" && d.TrainManifest == "" { // a checkpoint would have named it
+		problems = append(problems, fmt.Errorf("resume auto: there is no checkpoint in %s to go on from", r.CheckpointDir))
+	}
+	if r.InitFrom != "" {
+		problems = append(problems, needFile("init_from", r.InitFrom, "CHECKPOINT"))
+	}
 	if d.ValManifest != "" {
 		problems = append(problems, o.manifest("val_manifest", d.ValManifest))
 	}
 	if d.TestManifest != "" {
 		problems = append(problems, o.manifest("test_manifest", d.TestManifest))
 	}
-	if _, _, err := train.ChooseDevice(config.Run.Device); err != nil {
+	if _, _, err := train.ChooseDevice(r.Device); err != nil {
 		problems = append(problems, err)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return err // and no folder is made
+	}
+	problems = []error{writable("checkpoint_dir", r.CheckpointDir)}
+	if r.LogDir != "" {
+		problems = append(problems, writable("log_dir", r.LogDir))
 	}
 	return errors.Join(problems...)
 }

@@ -44,7 +44,7 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	files := o.flags.Args()
-	problems := []error{o.set.Apply(), needFile("checkpoint", c.Checkpoint, "FOLDER"), checkDevice(c.Device, c.CPUWorkers)}
+	problems := []error{o.set.Apply(), needFolder("checkpoint", c.Checkpoint), checkDevice(c.Device, c.CPUWorkers)}
 	if len(files) == 0 {
 		problems = append(problems, errors.New("no WAV file is given: name one or more behind the flags"))
 	}
