@@ -73,7 +73,7 @@ type Damaged struct {
 
 // String is the path and the reason, for a message.
 func (d Damaged) String() string {
-	return fmt.Sprintf("%s is damaged and was passed over: %v", d.Path, d.Err)
+	return fmt.Sprintf("%s: %v", d.Path, d.Err)
 }
 
 // Latest opens the newest whole checkpoint in dir and names the damaged ones that are newer. It returns nil

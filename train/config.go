@@ -22,7 +22,7 @@ type DataConfig struct {
 	TestManifest  string    `yaml:"test_manifest" help:"manifest to score once, when training has ended, with the best weights"`
 	PathMap       []string  `yaml:"path_map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
 	SkipBadLines  bool      `yaml:"skip_bad_lines" help:"leave out manifest lines that can't be parsed, instead of stopping"`
-	BadLineLimit  float64   `yaml:"bad_line_limit" help:"share of unusable manifest lines above which the run stops before training; 0: 0.05"`
+	BadLineLimit  float64   `yaml:"bad_line_limit" help:"share of unusable manifest lines above which the run stops before training; 0: 0.05, but ten lines in any case"`
 	UnknownLimit  float64   `yaml:"unknown_limit" help:"share of letters outside the vocabulary above which the run stops before training"`
 	MinDuration   float64   `yaml:"min_duration" help:"leave out utterances shorter than this, in seconds"`
 	MaxDuration   float64   `yaml:"max_duration" help:"leave out training utterances longer than this, in seconds; 0: no limit"`
@@ -54,8 +54,8 @@ type ModelConfig struct {
 	SubsampleChannels int     `yaml:"subsample_channels" help:"channels of the subsampling convolutions"`
 	VocabSize         int     `yaml:"vocab_size" help:"vocabulary size that the data must have; 0: whatever the training texts give"`
 	Dropout           float64 `yaml:"dropout" help:"share of activations dropped in training"`
-	CTCWeight         float64 `yaml:"ctc_weight" help:"share of CTC in the loss; the rest is the decoder's cross-entropy"`
-	LabelSmoothing    float64 `yaml:"label_smoothing" help:"label smoothing of the cross-entropy"`
+	CTCWeight         float64 `yaml:"ctc_weight" help:"share of CTC in the loss; the rest is the decoder's cross-entropy; without a decoder all is CTC"`
+	LabelSmoothing    float64 `yaml:"label_smoothing" help:"label smoothing of the decoder's cross-entropy"`
 }
 
 // OptimiseConfig is about updates.

@@ -27,6 +27,19 @@ func TestValidateListsEverything(t *testing.T) {
 		"resume and init_from are both set", "early_stop is 3, but there is no val_manifest", `device is "tpu"`, "mel")
 }
 
+// The utterances of an update are counted, and that doesn't overflow.
+func TestValidateWindow(t *testing.T) {
+	for _, size := range [][2]int{{1 << 17, 1}, {1, 1 << 17}, {300, 300}, {1 << 40, 1 << 40}} {
+		c := Default()
+		c.Optimise.BatchSize, c.Optimise.GradAccum = size[0], size[1]
+		if err := c.Validate(); err == nil {
+			t.Errorf("%d x %d was accepted", size[0], size[1])
+		} else {
+			mustContain(t, err.Error(), "utterances in an update")
+		}
+	}
+}
+
 // What was saved comes back, and a key that this version doesn't know is refused.
 func TestSettingsThereAndBack(t *testing.T) {
 	c := tiny(t, "x.jsonl")

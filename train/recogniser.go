@@ -159,7 +159,7 @@ func (r *Recogniser) Evaluate(ctx context.Context, manifest string, o EvalOption
 		return nil, err
 	}
 	if u := set.Report.Unknown; u.Outside > 0 && o.Progress != nil {
-		fmt.Fprintf(o.Progress, "letters outside the vocabulary: %v\n", &u)
+		fmt.Fprintf(o.Progress, "%v\n", &u)
 	}
 	loader, err := evalLoader(set, cfg, r.state.Stats)
 	if err != nil {

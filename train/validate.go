@@ -7,6 +7,9 @@ import (
 	"konkanitrain/data/feature"
 )
 
+// maxWindow is the most utterances in an update: far more than is of use, and few enough to plan with.
+const maxWindow = 1 << 16
+
 // Validate lists every setting that makes no run, in one error. It looks at no file and at no data.
 func (c Config) Validate() error {
 	var problems []error
@@ -22,6 +25,7 @@ func (c Config) Validate() error {
 	bad(c.Model.VocabSize == 0 || c.Model.VocabSize > 3, "vocab_size is %d, want 4 or more (three are blank, sos/eos and unk), or 0", c.Model.VocabSize)
 	bad(o.BatchSize >= 1, "batch_size is %d, want 1 or more", o.BatchSize)
 	bad(o.GradAccum >= 1, "grad_accum is %d, want 1 or more", o.GradAccum)
+	bad(o.BatchSize < 1 || o.GradAccum <= maxWindow/o.BatchSize, "batch_size %d x grad_accum %d: want at most %d utterances in an update", o.BatchSize, o.GradAccum, maxWindow)
 	bad(o.NumEpochs >= 1, "num_epochs is %d, want 1 or more", o.NumEpochs)
 	bad(o.MaxUpdates >= 0, "max_updates is %d, want 0 (no limit) or more", o.MaxUpdates)
 	bad(o.LearningRate > 0 && o.LearningRate <= 1, "learning_rate is %g, want more than 0 and at most 1", o.LearningRate)
