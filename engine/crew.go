@@ -24,8 +24,11 @@ type Crew struct {
 	done    chan error
 	closed  bool
 
-	ran []*Worker     // of Reduce: who has gradients
-	add func(*Worker) // of Reduce: addPiece, made once because a method value is an allocation
+	// Of Reduce: who has gradients, the sums of squares of the pieces, and addPieces, made once because a method value
+	// is an allocation.
+	ran     []*Worker
+	squares []float64
+	add     func(*Worker)
 }
 
 // Worker is one of a crew. Within [Crew.Do] it belongs to one goroutine.
@@ -50,7 +53,10 @@ func NewCrew(dev device.Device, n int, layout *Layout, weights []float32, shared
 		dev: dev, done: make(chan error, n),
 		memory: Memory{Layout: layout, Weights: weights, Shared: shared},
 	}
-	c.add = c.addPiece
+	c.add = c.addPieces
+	if train {
+		c.squares = make([]float64, (layout.Words+pieceWords-1)/pieceWords)
+	}
 	for i := range n {
 		w := &Worker{Index: i, crew: c, env: op.Env{BLAS: op.NewBLAS()}, machines: map[*Program]*Machine{}}
 		if train {
@@ -157,10 +163,10 @@ func (c *Crew) Forget(p *Program) {
 	}
 }
 
-// Reduce adds the gradients of all workers that ran, in the order of the workers, and returns the sum, in
-// the memory of the first of them (nil if none ran). It is valid until the next Run. The workers share the
-// buffer among them in fixed pieces, so the sum doesn't depend on timing. It doesn't allocate.
-func (c *Crew) Reduce() ([]float32, error) {
+// Reduce adds the gradients of all workers that ran, in the order of the workers. It returns the sum, in the
+// memory of the first of them (nil if none ran) and valid until the next Run, and the sum of its squares. Both are
+// made in pieces of fixed size that the workers share, so they don't depend on timing. It doesn't allocate.
+func (c *Crew) Reduce() (sum []float32, squares float64, err error) {
 	c.ran = c.ran[:0]
 	for _, w := range c.Workers {
 		if w.Runs > 0 {
@@ -168,26 +174,33 @@ func (c *Crew) Reduce() ([]float32, error) {
 			w.Runs = 0
 		}
 	}
-	switch len(c.ran) {
-	case 0:
-		return nil, nil
-	case 1:
-		return c.ran[0].grads.Floats(), nil
+	if len(c.ran) == 0 {
+		return nil, 0, nil
 	}
-	return c.ran[0].grads.Floats(), c.Do(c.add)
+	if err := c.Do(c.add); err != nil {
+		return nil, 0, err
+	}
+	for _, s := range c.squares {
+		squares += s
+	}
+	return c.ran[0].grads.Floats(), squares, nil
 }
 
-// addPiece is a worker's part of Reduce: one piece of the buffer, of all workers that ran.
-func (c *Crew) addPiece(w *Worker) {
+// pieceWords is the size of the pieces that workers take in turn: 128 KB, which stay in the second-level cache between
+// the sum and its squares.
+const pieceWords = 1 << 15
+
+// addPieces is a worker's part of Reduce: every n-th piece of the buffers of all workers that ran.
+func (c *Crew) addPieces(w *Worker) {
 	sum := c.ran[0].grads.Floats()
-	lo, hi := piece(len(sum), w.Index, len(c.Workers)), piece(len(sum), w.Index+1, len(c.Workers))
-	for _, other := range c.ran[1:] {
-		simd.Add(sum[lo:hi], sum[lo:hi], other.grads.Floats()[lo:hi])
+	for i := w.Index; i < len(c.squares); i += len(c.Workers) {
+		lo, hi := i*pieceWords, min((i+1)*pieceWords, len(sum))
+		for _, other := range c.ran[1:] {
+			simd.Add(sum[lo:hi], sum[lo:hi], other.grads.Floats()[lo:hi])
+		}
+		c.squares[i] = simd.SumSquares(sum[lo:hi])
 	}
 }
-
-// piece is where the i-th of n nearly equal pieces of a buffer starts, on a cache line.
-func piece(words, i, n int) int { return min(words, aligned(words*i/n)) }
 
 // Close stops the workers and frees their memory.
 func (c *Crew) Close() {

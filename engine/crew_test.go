@@ -71,7 +71,7 @@ func TestCrewSumsInOrder(t *testing.T) {
 					}
 				}
 			}
-			sum, err := c.Reduce()
+			sum, _, err := c.Reduce()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestCrewSumsInOrder(t *testing.T) {
 			if !slices.Equal(sum, first) {
 				t.Errorf("%v: run %d gives other bits than the first one", times, run)
 			}
-			if sum, err := c.Reduce(); sum != nil || err != nil {
+			if sum, _, err := c.Reduce(); sum != nil || err != nil {
 				t.Errorf("%v: gradients that were taken are there again (%v)", times, err)
 			}
 		}
@@ -116,7 +116,7 @@ func TestCrewsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum, err := c.Reduce()
+		sum, _, err := c.Reduce()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestRunsAllocateNothing(t *testing.T) {
 			if e := c.Do(again); e != nil {
 				err = e
 			}
-			if _, e := c.Reduce(); e != nil {
+			if _, _, e := c.Reduce(); e != nil {
 				err = e
 			}
 		}
@@ -220,7 +220,7 @@ func TestReserveAndRebind(t *testing.T) {
 		if err := c.Do(r.job(p, []int{2})); err != nil {
 			t.Fatal(err)
 		}
-		sum, err := c.Reduce()
+		sum, _, err := c.Reduce()
 		if err != nil {
 			t.Fatal(err)
 		}

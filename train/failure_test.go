@@ -255,7 +255,7 @@ func TestFileThatGoesBad(t *testing.T) {
 	alone.initialise(run.cfg.Run.Seed)
 	_, want := gradient(t, alone, rest, deal(rest, run.net, 2, 2), 1.0/3)
 	run.crew.Workers[0].Runs, run.crew.Workers[1].Runs = 1, 0 // the sum is in the first one's buffer still
-	got, err := run.crew.Reduce()
+	got, _, err := run.crew.Reduce()
 	if err != nil {
 		t.Fatal(err)
 	}

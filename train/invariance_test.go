@@ -79,7 +79,7 @@ func gradient(t testing.TB, c *core, examples []*data.Example, batches []microBa
 	if err := c.run(examples, batches, p); err != nil {
 		t.Fatal(err)
 	}
-	g, err := c.crew.Reduce()
+	g, _, err := c.crew.Reduce()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,16 +56,12 @@ func (s *Stepper) Step() (float64, error) {
 	if err := s.core.run(s.examples, batches, &s.pass); err != nil {
 		return 0, err
 	}
-	grads, err := s.core.crew.Reduce()
-	if err != nil {
-		return 0, err
-	}
-	norm, err := s.optimizer.Norm(s.core.crew, grads)
+	grads, squares, err := s.core.crew.Reduce()
 	if err != nil {
 		return 0, err
 	}
 	s.optimizer.LR = LearningRate(1e-3, 1000, s.optimizer.Updates+1)
-	s.optimizer.GradScale = ClipScale(norm, 5)
+	s.optimizer.GradScale = ClipScale(math.Sqrt(squares), 5)
 	loss := 0.0
 	for _, l := range s.pass.losses {
 		loss += l.total / float64(len(s.pass.losses))

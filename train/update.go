@@ -48,7 +48,7 @@ func (t *trainer) update(w *data.Window) (outcome, error) {
 	if err := t.run(w.Examples, batches, &t.pass); err != nil {
 		return out, err
 	}
-	grads, err := t.crew.Reduce()
+	grads, squares, err := t.crew.Reduce()
 	if err != nil {
 		return out, err
 	}
@@ -59,11 +59,7 @@ func (t *trainer) update(w *data.Window) (outcome, error) {
 			out.ce += l.ce
 		}
 	}
-	norm, err := t.optimizer.Norm(t.crew, grads)
-	if err != nil {
-		return out, err
-	}
-	out.norm = norm / scale
+	out.norm = math.Sqrt(squares) / scale
 	if notFinite(out.norm) || notFinite(out.loss) {
 		return out, t.overflow(w, &out)
 	}
@@ -76,12 +72,15 @@ func (t *trainer) update(w *data.Window) (outcome, error) {
 	if err := t.optimizer.Update(t.crew, t.weights.Floats(), grads); err != nil {
 		return out, err
 	}
-	// A weight that no utterance of this window uses can be NaN without any trace in the loss.
-	if norm, err := t.optimizer.Norm(t.crew, t.weights.Floats()); err != nil || notFinite(norm) {
-		return out, errors.Join(err, t.finite())
+	// A weight that no utterance uses can be NaN without any trace in the loss. Looking costs a pass over all weights.
+	if t.optimizer.Updates%weightsEvery == 0 {
+		return out, t.finite()
 	}
 	return out, nil
 }
+
+// weightsEvery is the number of updates between looks at whether all weights are finite.
+const weightsEvery = 3
 
 // admit counts a window's usable utterances and names the others.
 func (t *trainer) admit(w *data.Window) outcome {
@@ -151,6 +150,9 @@ func (t *trainer) skip(w *data.Window, why string) error {
 
 // finite names the first weight that is not a finite number.
 func (t *trainer) finite() error {
+	if norm, err := t.optimizer.Norm(t.crew, t.weights.Floats()); err != nil || !notFinite(norm) {
+		return err
+	}
 	for _, p := range t.params {
 		for i, v := range t.layout.View(t.weights.Floats(), p.Name) {
 			if notFinite(float64(v)) {

@@ -148,7 +148,7 @@ func TestTailWindowIsDividedByItsOwnCount(t *testing.T) {
 			t.Fatalf("%d updates after window %d", run.optimizer.Updates, k)
 		}
 		run.crew.Workers[0].Runs = 1 // the sum is in its buffer still
-		got, err := run.crew.Reduce()
+		got, _, err := run.crew.Reduce()
 		if err != nil {
 			t.Fatal(err)
 		}
