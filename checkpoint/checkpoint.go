@@ -6,7 +6,7 @@
 // file that was cut or changed later is found, named, and passed over for the checkpoint before it.
 //
 // The package knows names, shapes and bytes; what the state in trainer.json means is the caller's business.
-// One run owns a folder of checkpoints: two runs that save into one folder would clean each other's work up.
+// One run owns a folder of checkpoints (see [Lock]): two that save into one folder would clean each other's work up.
 package checkpoint
 
 import (

@@ -140,3 +140,20 @@ func TestSecondInterruptStopsAtOnce(t *testing.T) {
 		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
 }
+
+// A second run in the folder of one that is going on is refused; a killed run leaves no lock behind.
+func TestOneRunPerFolder(t *testing.T) {
+	flags, dir := endless(t)
+	first := start(t, dir, flags...)
+	first.await(t, "update 1 ")
+	second := start(t, dir, append(flags, "--resume", "auto")...)
+	if code := second.end(t); code != exitFailed || !strings.Contains(second.stderr.String(), "checkpoint_dir: run: another run is using it") {
+		t.Errorf("exit code %d; standard error:\n%s", code, second.stderr.String())
+	}
+	first.Process.Kill()
+	first.end(t)
+	third := start(t, dir, append(flags, "--num_epochs", "1")...)
+	if code := third.end(t); code != exitOK {
+		t.Errorf("after a kill: exit code %d; standard error:\n%s", code, third.stderr.String())
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"konkanitrain/checkpoint"
 	"konkanitrain/train"
 )
 
@@ -32,6 +33,11 @@ func runTrain(ctx context.Context, args []string, s streams) error {
 	if err := o.load(&config); err != nil {
 		return o.usage(err)
 	}
+	lock, err := checkpoint.Lock(config.Run.CheckpointDir)
+	if err != nil {
+		return fmt.Errorf("checkpoint_dir: %w", err)
+	}
+	defer lock.Close()
 	_, err = train.Run(ctx, config, s.out)
 	return err
 }
