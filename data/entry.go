@@ -109,10 +109,13 @@ func parseJSON(file string, number int, line string) entry {
 	var j jsonLine
 	if err := json.Unmarshal([]byte(line), &j); err != nil {
 		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) && wrong.Field != "" {
-			e.fail(Broken, "%s is a %s", wrong.Field, wrong.Value)
-		} else {
+		switch typed := errors.As(err, &wrong); {
+		case !typed:
 			e.fail(Broken, "not a whole JSON object (%v)", err)
+		case wrong.Field == "":
+			e.fail(Broken, "a JSON %s, not an object", wrong.Value)
+		default:
+			e.fail(Broken, "%s is a %s", wrong.Field, wrong.Value)
 		}
 		return e
 	}

@@ -151,6 +151,7 @@ func TestLoad(t *testing.T) {
 		{"a broken line", "x.jsonl", lineA + lineB + lineC[:40] + "\n" + lineC, Options{}, want{err: []string{"line 3", "1 of 4 lines", "skip_bad_lines"}}},
 		{"a broken line, skipped", "x.jsonl", lineA + lineB + lineC[:40] + "\n" + lineC, Options{SkipBadLines: true}, want{texts: abc, lines: []int{3}}},
 		{"two objects on a line", "x.jsonl", strings.ReplaceAll(lineA+lineB, "\n", ""), Options{}, want{err: []string{"line 1"}}},
+		{"a list in a line", "x.jsonl", lineA + `["audio/a.wav", "वाट"]`, Options{}, want{err: []string{"line 2: a JSON array, not an object"}}},
 		{"a text that is a number", "x.jsonl", strings.Replace(lineA, `"वाट"`, "5", 1), Options{}, want{err: []string{"line 1", "text is a number"}}},
 		{"no audio_filepath", "x.jsonl", lineA + `{"text": "वाट"}`, Options{}, want{err: []string{"line 2", "no audio_filepath"}}},
 		{"Latin-1", "x.jsonl", lineA + "{\"audio_filepath\": \"audio/b.wav\", \"text\": \"caf\xe9\"}", Options{}, want{err: []string{"line 2", "0xE9", "UTF-8"}}},
