@@ -12,7 +12,7 @@ const (
 	maxDepth = 320  // of a block: 320*16*4 bytes of B are 20 KB
 	maxCols  = 1024 // of a packed block of B, a multiple of every tile width
 	maxRows  = 384  // of a packed block of A
-	slack    = 64   // floats beyond a packed block that whole-vector stores may touch
+	slack    = 64   // floats beyond a packed block, and between the panels of A, that whole-vector stores may touch
 )
 
 // Workspace is the packing space of one goroutine: reuse it, don't share it. Its size doesn't depend on the matrices.
@@ -23,7 +23,7 @@ type Workspace struct {
 
 // NewWorkspace returns a workspace of about 1.8 MB.
 func NewWorkspace() *Workspace {
-	return &Workspace{a: aligned(maxRows*maxDepth + slack), b: aligned(maxCols*maxDepth + slack)}
+	return &Workspace{a: aligned(maxRows * (maxDepth + slack)), b: aligned(maxCols * (maxDepth + slack))}
 }
 
 // aligned returns n floats that start on a cache line.

@@ -9,6 +9,16 @@ package simd
 //go:noescape
 func copyPanelAVX2(dst *float32, stepDst uintptr, src *float32, stepSrc uintptr, depth int, lanes int)
 
+// copyPanels1AVX2 copies depth rows of panels panels of 1 vectors; steps from row to row and from panel to panel are in bytes. Whole vectors are read and written.
+//
+//go:noescape
+func copyPanels1AVX2(dst *float32, stepDst uintptr, panelDst uintptr, src *float32, stepSrc uintptr, panelSrc uintptr, depth int, panels int)
+
+// copyPanels2AVX2 copies depth rows of panels panels of 2 vectors; steps from row to row and from panel to panel are in bytes. Whole vectors are read and written.
+//
+//go:noescape
+func copyPanels2AVX2(dst *float32, stepDst uintptr, panelDst uintptr, src *float32, stepSrc uintptr, panelSrc uintptr, depth int, panels int)
+
 // transposePanelAVX2 copies src [lanes][depth] to dst [depth][lanes], in blocks of 8x8: depth must be a multiple of 8, and dst have room for as many lanes; strides are in bytes.
 //
 //go:noescape
@@ -18,3 +28,13 @@ func transposePanelAVX2(dst *float32, stepDst uintptr, src *float32, stepSrc uin
 //
 //go:noescape
 func copyPanelAVX512(dst *float32, stepDst uintptr, src *float32, stepSrc uintptr, depth int, lanes int)
+
+// copyPanels1AVX512 copies depth rows of panels panels of 1 vectors; steps from row to row and from panel to panel are in bytes. Whole vectors are read and written.
+//
+//go:noescape
+func copyPanels1AVX512(dst *float32, stepDst uintptr, panelDst uintptr, src *float32, stepSrc uintptr, panelSrc uintptr, depth int, panels int)
+
+// copyPanels2AVX512 copies depth rows of panels panels of 2 vectors; steps from row to row and from panel to panel are in bytes. Whole vectors are read and written.
+//
+//go:noescape
+func copyPanels2AVX512(dst *float32, stepDst uintptr, panelDst uintptr, src *float32, stepSrc uintptr, panelSrc uintptr, depth int, panels int)

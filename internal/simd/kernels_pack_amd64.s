@@ -63,6 +63,68 @@ row5:
 	VZEROUPPER
 	RET
 
+// func copyPanels1AVX2(dst *float32, stepDst uintptr, panelDst uintptr, src *float32, stepSrc uintptr, panelSrc uintptr, depth int, panels int)
+// Requires: AVX
+TEXT ·copyPanels1AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ stepDst+8(FP), CX
+	MOVQ panelDst+16(FP), DX
+	MOVQ src+24(FP), BX
+	MOVQ stepSrc+32(FP), SI
+	MOVQ panelSrc+40(FP), DI
+	MOVQ depth+48(FP), R8
+
+row1:
+	MOVQ panels+56(FP), R11
+	MOVQ BX, R9
+	MOVQ AX, R10
+
+panel2:
+	VMOVUPS (R9), Y0
+	VMOVUPS Y0, (R10)
+	ADDQ    DI, R9
+	ADDQ    DX, R10
+	DECQ    R11
+	JNZ     panel2
+	ADDQ    SI, BX
+	ADDQ    CX, AX
+	DECQ    R8
+	JNZ     row1
+	VZEROUPPER
+	RET
+
+// func copyPanels2AVX2(dst *float32, stepDst uintptr, panelDst uintptr, src *float32, stepSrc uintptr, panelSrc uintptr, depth int, panels int)
+// Requires: AVX
+TEXT ·copyPanels2AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ stepDst+8(FP), CX
+	MOVQ panelDst+16(FP), DX
+	MOVQ src+24(FP), BX
+	MOVQ stepSrc+32(FP), SI
+	MOVQ panelSrc+40(FP), DI
+	MOVQ depth+48(FP), R8
+
+row1:
+	MOVQ panels+56(FP), R11
+	MOVQ BX, R9
+	MOVQ AX, R10
+
+panel2:
+	VMOVUPS (R9), Y0
+	VMOVUPS Y0, (R10)
+	VMOVUPS 32(R9), Y0
+	VMOVUPS Y0, 32(R10)
+	ADDQ    DI, R9
+	ADDQ    DX, R10
+	DECQ    R11
+	JNZ     panel2
+	ADDQ    SI, BX
+	ADDQ    CX, AX
+	DECQ    R8
+	JNZ     row1
+	VZEROUPPER
+	RET
+
 // func transposePanelAVX2(dst *float32, stepDst uintptr, src *float32, stepSrc uintptr, depth int, lanes int)
 // Requires: AVX, CMOV
 TEXT ·transposePanelAVX2(SB), NOSPLIT, $8-48
@@ -220,6 +282,68 @@ row5:
 	ADDQ      CX, AX
 	DECQ      SI
 	JNZ       row5
+	VZEROUPPER
+	RET
+
+// func copyPanels1AVX512(dst *float32, stepDst uintptr, panelDst uintptr, src *float32, stepSrc uintptr, panelSrc uintptr, depth int, panels int)
+// Requires: AVX, AVX512F
+TEXT ·copyPanels1AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ stepDst+8(FP), CX
+	MOVQ panelDst+16(FP), DX
+	MOVQ src+24(FP), BX
+	MOVQ stepSrc+32(FP), SI
+	MOVQ panelSrc+40(FP), DI
+	MOVQ depth+48(FP), R8
+
+row1:
+	MOVQ panels+56(FP), R11
+	MOVQ BX, R9
+	MOVQ AX, R10
+
+panel2:
+	VMOVUPS (R9), Z0
+	VMOVUPS Z0, (R10)
+	ADDQ    DI, R9
+	ADDQ    DX, R10
+	DECQ    R11
+	JNZ     panel2
+	ADDQ    SI, BX
+	ADDQ    CX, AX
+	DECQ    R8
+	JNZ     row1
+	VZEROUPPER
+	RET
+
+// func copyPanels2AVX512(dst *float32, stepDst uintptr, panelDst uintptr, src *float32, stepSrc uintptr, panelSrc uintptr, depth int, panels int)
+// Requires: AVX, AVX512F
+TEXT ·copyPanels2AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ stepDst+8(FP), CX
+	MOVQ panelDst+16(FP), DX
+	MOVQ src+24(FP), BX
+	MOVQ stepSrc+32(FP), SI
+	MOVQ panelSrc+40(FP), DI
+	MOVQ depth+48(FP), R8
+
+row1:
+	MOVQ panels+56(FP), R11
+	MOVQ BX, R9
+	MOVQ AX, R10
+
+panel2:
+	VMOVUPS (R9), Z0
+	VMOVUPS Z0, (R10)
+	VMOVUPS 64(R9), Z0
+	VMOVUPS Z0, 64(R10)
+	ADDQ    DI, R9
+	ADDQ    DX, R10
+	DECQ    R11
+	JNZ     panel2
+	ADDQ    SI, BX
+	ADDQ    CX, AX
+	DECQ    R8
+	JNZ     row1
 	VZEROUPPER
 	RET
 

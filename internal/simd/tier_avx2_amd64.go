@@ -34,7 +34,8 @@ var avx2Tiles = tileSet{
 		{gemm1x1AVX2, gemm1x2AVX2}, {gemm2x1AVX2, gemm2x2AVX2}, {gemm3x1AVX2, gemm3x2AVX2},
 		{gemm4x1AVX2, gemm4x2AVX2}, {gemm5x1AVX2, gemm5x2AVX2}, {gemm6x1AVX2, gemm6x2AVX2},
 	},
-	copy: copyPanelAVX2,
+	copy:     copyPanelAVX2,
+	copyMany: [2]func(*float32, uintptr, uintptr, *float32, uintptr, uintptr, int, int){copyPanels1AVX2, copyPanels2AVX2},
 }
 
 var avx2Convolve = convolveSet{lanes: 8, narrow: convolvePlain}

@@ -36,7 +36,8 @@ var avx512Tiles = tileSet{
 		{gemm7x1AVX512, gemm7x2AVX512}, {gemm8x1AVX512, gemm8x2AVX512}, {gemm9x1AVX512, gemm9x2AVX512},
 		{gemm10x1AVX512, gemm10x2AVX512}, {gemm11x1AVX512, gemm11x2AVX512}, {gemm12x1AVX512, gemm12x2AVX512},
 	},
-	copy: copyPanelAVX512,
+	copy:     copyPanelAVX512,
+	copyMany: [2]func(*float32, uintptr, uintptr, *float32, uintptr, uintptr, int, int){copyPanels1AVX512, copyPanels2AVX512},
 }
 
 var avx512Convolve = convolveSet{lanes: 16, narrow: avx2Convolve.convolve}

@@ -13,7 +13,12 @@ type tileSet struct {
 	lanes   int             // of a vector
 	kernels [][2]tileKernel // kernels[r-1][v-1]: tiles of r rows and v vectors
 	copy    func(dst *float32, stepDst uintptr, src *float32, stepSrc uintptr, depth, lanes int)
+	// copyMany[v-1] copies panels of v whole vectors at once.
+	copyMany [2]func(dst *float32, stepDst, panelDst uintptr, src *float32, stepSrc, panelSrc uintptr, depth, panels int)
 }
+
+// panelsAtOnce is how many panels are copied row by row together: a kilobyte of a row, found by measuring.
+const panelsAtOnce = 16
 
 // Limits below which packing costs more than it saves, found by measuring.
 const (
@@ -54,20 +59,28 @@ func (s *tileSet) block(w *Workspace, p *product, beta float32, i, rows, j, cols
 				s.packA(w.a, a, p.lda, depth, tall, low+1, panels-tall, low)
 			}
 			a, stepTall, stepLow = w.a, floats(low+1), floats(low)
-			panelTall, panelLow, startLow = floats((low+1)*depth), floats(low*depth), tall*(low+1)*depth
+			panelTall, panelLow = floats(s.panelOfA(low+1, depth)), floats(s.panelOfA(low, depth))
+			startLow = tall * s.panelOfA(low+1, depth)
 		}
 	}
 
 	width := 2 * s.lanes
+	packed := 0 // columns of B that are packed
+	if !p.tB && p.m > inPlaceRows {
+		packed = cols / width * width
+		if i == 0 {
+			s.packWhole(w.b, p.b[offset(false, l, j, p.ldb):], p.ldb, depth, packed/width)
+		}
+	}
 	for x := 0; x < cols; x += width {
 		n := min(width, cols-x)
 		vectors := (n + s.lanes - 1) / s.lanes
 		from, stepB := p.b[offset(p.tB, l, j+x, p.ldb):], floats(p.ldb)
 		b := &from[0]
 		if p.tB || p.m > inPlaceRows || n < width {
-			panel := w.b[x*depth:]
+			panel := w.b[x/width*s.panelOfB(depth):]
 			stepPanel := vectors * s.lanes
-			if i == 0 {
+			if i == 0 && x >= packed {
 				s.packB(panel, stepPanel, from, p.ldb, depth, n, p.tB)
 			}
 			b, stepB = &panel[0], floats(stepPanel)
@@ -84,17 +97,49 @@ func (s *tileSet) block(w *Workspace, p *product, beta float32, i, rows, j, cols
 	}
 }
 
+// panelOfA is the distance between packed panels of A, in floats. A vector of room between them takes what
+// copies of whole vectors write behind a panel.
+func (s *tileSet) panelOfA(height, depth int) int { return height*depth + s.lanes }
+
 // packA copies a transposed A to tall panels [depth][height], and low ones after them.
 func (s *tileSet) packA(dst, a []float32, ld, depth, tall, tallHeight, low, lowHeight int) {
-	at, column := 0, 0
-	for panel := range tall + low {
-		height := tallHeight
-		if panel >= tall {
-			height = lowHeight
+	columns := tall*tallHeight + low*lowHeight
+	s.packHeights(dst, a, ld, depth, tall, tallHeight, columns)
+	if low > 0 {
+		s.packHeights(dst[tall*s.panelOfA(tallHeight, depth):], a[tall*tallHeight:], ld, depth, low, lowHeight, low*lowHeight)
+	}
+}
+
+// packHeights copies panels of one height from a matrix of which so many columns are left. Panels from which a whole
+// vector would reach behind the matrix are copied alone.
+func (s *tileSet) packHeights(dst, a []float32, ld, depth, panels, height, columns int) {
+	step := s.panelOfA(height, depth)
+	together := 0
+	if columns >= s.lanes {
+		together = min(panels, (columns-s.lanes)/height+1)
+	}
+	for panel := 0; panel < panels; {
+		n := min(panelsAtOnce, together-panel)
+		if n <= 0 {
+			s.copy(&dst[panel*step], floats(height), &a[panel*height], floats(ld), depth, height)
+			panel++
+			continue
 		}
-		s.copy(&dst[at], floats(height), &a[column], floats(ld), depth, height)
-		at += height * depth
-		column += height
+		s.copyMany[0](&dst[panel*step], floats(height), floats(step), &a[panel*height], floats(ld), floats(height), depth, n)
+		panel += n
+	}
+}
+
+// panelOfB is the distance between packed panels of B, in floats. The cache line of room between them lets rows of
+// neighbouring panels fall into different sets of the first-level cache.
+func (s *tileSet) panelOfB(depth int) int { return 2*s.lanes*depth + 16 }
+
+// packWhole copies a B that isn't transposed to panels [depth][2 vectors].
+func (s *tileSet) packWhole(dst, b []float32, ld, depth, panels int) {
+	width, step := 2*s.lanes, s.panelOfB(depth)
+	for panel := 0; panel < panels; panel += panelsAtOnce {
+		n := min(panelsAtOnce, panels-panel)
+		s.copyMany[1](&dst[panel*step], floats(width), floats(step), &b[panel*width], floats(ld), floats(width), depth, n)
 	}
 }
 
