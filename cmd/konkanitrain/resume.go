@@ -52,6 +52,15 @@ func inPlace(file string, part []byte) []byte {
 	return append(bytes.Repeat([]byte("\n"), bytes.Count(before, []byte("\n"))), part...)
 }
 
+// manyCheckpoints is the problem with a folder of checkpoints where one checkpoint is wanted; nil if path is none.
+func manyCheckpoints(key, path string) error {
+	entries, _ := checkpoint.List(path)
+	if len(entries) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s is a folder of checkpoints: name one of them, such as %s", key, path, entries[len(entries)-1].Path)
+}
+
 // resumed is the checkpoint that a run goes on from; nil where there is none yet.
 func resumed(r train.RunConfig) (*checkpoint.Checkpoint, error) {
 	if r.Resume != "auto" {
@@ -59,9 +68,8 @@ func resumed(r train.RunConfig) (*checkpoint.Checkpoint, error) {
 		if err == nil {
 			return c, nil
 		}
-		if entries, _ := checkpoint.List(r.Resume); len(entries) > 0 {
-			return nil, fmt.Errorf("resume: %s is a folder of checkpoints: name one of them, such as %s, or go on from the newest with --checkpoint_dir %s --resume auto",
-				r.Resume, entries[len(entries)-1].Path, r.Resume)
+		if many := manyCheckpoints("resume", r.Resume); many != nil {
+			return nil, fmt.Errorf("%w, or go on from the newest with --checkpoint_dir %s --resume auto", many, r.Resume)
 		}
 		return nil, fmt.Errorf("resume: %w", err)
 	}

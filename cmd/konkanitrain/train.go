@@ -96,7 +96,7 @@ func (o *trainOptions) checkMachine(config *train.Config) error {
 		problems = append(problems, fmt.Errorf("resume auto: there is no checkpoint in %s to go on from", r.CheckpointDir))
 	}
 	if r.InitFrom != "" {
-		problems = append(problems, needFile("init_from", r.InitFrom, "CHECKPOINT"))
+		problems = append(problems, needFile("init_from", r.InitFrom, "CHECKPOINT"), manyCheckpoints("init_from", r.InitFrom))
 	}
 	if d.ValManifest != "" {
 		problems = append(problems, o.manifest("val_manifest", d.ValManifest))
