@@ -39,6 +39,10 @@ type compiler struct {
 	place  map[*G.Node]Operand
 	blocks []Block
 	prog   *Program
+
+	readers map[*G.Node]int // owner of memory -> how many operands read it
+	asked   map[*G.Node]int // owner of memory -> how often it is a gradient or an output
+	done    map[*G.Node]int // sum that has no step of its own -> the step that completes it
 }
 
 // Compile makes a program of what spec asks for, and of nothing else: Grad also builds gradients that nobody
@@ -59,7 +63,8 @@ func Compile(spec Spec) (*Program, error) {
 	}
 	c := &compiler{
 		spec: spec, step: map[*G.Node]int{}, last: map[*G.Node]int{}, place: map[*G.Node]Operand{},
-		prog: &Program{Outputs: map[string]Operand{}},
+		prog:    &Program{Outputs: map[string]Operand{}},
+		readers: map[*G.Node]int{}, asked: map[*G.Node]int{}, done: map[*G.Node]int{},
 	}
 	for _, pass := range []func() error{c.schedule, c.lifetimes, c.leaves, c.steps, c.gradients, c.half, c.scratch, c.compact} {
 		if err := pass(); err != nil {
@@ -122,10 +127,15 @@ func (c *compiler) lifetimes() error {
 		c.last[n] = max(c.last[n], i)
 		for _, child := range op.Children(n) {
 			c.last[owner(child)] = i
+			c.readers[owner(child)]++
 		}
 	}
-	for _, n := range c.spec.Outputs {
+	for _, n := range c.outputs() {
 		c.last[owner(n)] = forever
+		c.asked[owner(n)]++
+	}
+	for _, n := range c.spec.Grads {
+		c.asked[owner(n)]++
 	}
 	return nil
 }
@@ -181,6 +191,10 @@ func (c *compiler) steps() error {
 			return err
 		}
 		i := c.step[n]
+		if c.fuseSum(n, i) {
+			c.prog.Steps = append(c.prog.Steps, Step{}) // insert takes it out
+			continue
+		}
 		s := Step{Op: kernel, Scratch: -1, Backward: c.backward(n)}
 		for _, child := range children {
 			s.In = append(s.In, c.place[child])
@@ -220,26 +234,13 @@ func (c *compiler) inPlace(s Step, i int) int {
 // gradients: a parameter's gradient is written (or added) straight into the flat buffer by the step that
 // computes it, or else copied there by a step of its own, right after the one that computes it.
 func (c *compiler) gradients() error {
-	if c.spec.Grads == nil {
-		return nil
-	}
-	readers := map[*G.Node]int{}
-	for _, n := range c.order {
-		for _, child := range op.Children(n) {
-			readers[owner(child)]++
-		}
-	}
-	asked := map[*G.Node]int{}
-	for _, n := range append(slices.Clone(c.spec.Grads), c.outputs()...) {
-		asked[owner(n)]++
-	}
 	after := map[int][]Step{} // step -> copies that follow it
 	for k, n := range c.spec.Grads {
 		w := c.spec.Weights[k]
 		c.prog.Grads = append(c.prog.Grads, w.Name())
 		target := Operand{Space: Grad, Name: w.Name(), Shape: w.Shape()}
 		i, computed := c.step[n]
-		if computed && c.prog.Steps[i].Op.Accumulates && readers[n] == 0 && asked[n] == 1 {
+		if computed && c.prog.Steps[i].Op != nil && c.prog.Steps[i].Op.Accumulates && c.readers[n] == 0 && c.asked[n] == 1 {
 			s := &c.prog.Steps[i]
 			s.Out = target
 			continue
@@ -264,7 +265,11 @@ func pointers(operands []Operand) []*Operand {
 func (c *compiler) insert(before, after map[int][]Step) {
 	var steps []Step
 	for i, s := range c.prog.Steps {
-		steps = append(append(append(steps, before[i]...), s), after[i]...)
+		steps = append(steps, before[i]...)
+		if s.Op != nil {
+			steps = append(steps, s)
+		}
+		steps = append(steps, after[i]...)
 	}
 	c.prog.Steps = steps
 	for k := range c.blocks {

@@ -34,6 +34,7 @@ type call struct {
 	in      []op.Tensor
 	scratch []float32
 	grad    bool // out is a parameter's gradient
+	add     bool // out is always added to
 }
 
 var _ G.VM = (*Machine)(nil)
@@ -45,7 +46,7 @@ func (p *Program) Bind(memory Memory) (*Machine, error) {
 	}
 	m := &Machine{prog: p, memory: memory}
 	for _, s := range p.Steps {
-		c := call{run: s.Op.Run, grad: s.Out.Space == Grad}
+		c := call{run: s.Op.Run, grad: s.Out.Space == Grad, add: s.Add}
 		var err error
 		if c.out, err = m.tensor(s.Out); err != nil {
 			return nil, err
@@ -108,7 +109,7 @@ func (m *Machine) Run(env *op.Env, add bool, profile *Profile) {
 
 func (c *call) do(env *op.Env, add bool) {
 	env.Scratch = c.scratch
-	env.Add = add && c.grad
+	env.Add = c.add || add && c.grad
 	c.run(env, c.out, c.in)
 }
 

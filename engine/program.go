@@ -39,6 +39,7 @@ type Step struct {
 	Out      Operand
 	In       []Operand
 	Scratch  int  // block of Op.Scratch words, or -1
+	Add      bool // the result is added to what Out holds
 	Backward bool // after the loss
 }
 
@@ -68,7 +69,11 @@ func (p *Program) FLOPs() float64 {
 func (p *Program) String() string {
 	var s strings.Builder
 	for i, step := range p.Steps {
-		fmt.Fprintf(&s, "%4d %s = %s{%s}(", i, p.place(step.Out), step.Op.Name, step.Op.Params)
+		equals := "="
+		if step.Add {
+			equals = "+="
+		}
+		fmt.Fprintf(&s, "%4d %s %s %s{%s}(", i, p.place(step.Out), equals, step.Op.Name, step.Op.Params)
 		for j, in := range step.In {
 			if j > 0 {
 				s.WriteString(", ")

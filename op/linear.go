@@ -48,7 +48,7 @@ func linearGradInput(in []Type) (*Op, error) {
 	out[len(out)-1] = in[1].Shape[1]
 	n, i, o := rows(out), in[1].Shape[1], in[1].Shape[0]
 	return &Op{
-		Name: "linear.dx", Out: out, FLOPs: 2 * float64(n*i*o),
+		Name: "linear.dx", Out: out, FLOPs: 2 * float64(n*i*o), Accumulates: true,
 		Run: linearGradInputCPU(n, i, o), Ref: linearGradInputRef(n, i, o),
 	}, nil
 }

@@ -17,7 +17,7 @@ func linearCPU(n, i, o int) func(*Env, Tensor, []Tensor) {
 
 func linearGradInputCPU(n, i, o int) func(*Env, Tensor, []Tensor) {
 	return func(e *Env, dx Tensor, in []Tensor) {
-		e.BLAS.Sgemm(noTrans, noTrans, n, i, o, 1, in[0].Data, o, in[1].Data, i, 0, dx.Data, i)
+		e.BLAS.Sgemm(noTrans, noTrans, n, i, o, 1, in[0].Data, o, in[1].Data, i, e.beta(), dx.Data, i)
 	}
 }
 
