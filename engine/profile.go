@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"konkanitrain/internal/simd"
 	"konkanitrain/op"
 )
 
@@ -53,9 +54,22 @@ func (p *Profile) Merge(other *Profile) {
 	}
 }
 
-// Write prints a table, the most expensive op first: op, calls, milliseconds of one core, GFLOP/s, GB/s and
-// the share of the whole.
-func (p *Profile) Write(w io.Writer) error {
+// Limits is what one core can do at best.
+type Limits struct {
+	FLOPs float64 // floating-point operations a second
+	Bytes float64 // bytes a second, read and written
+}
+
+// share is how near a row comes to its own limit: the time that its operations or its bytes need at best, whichever is
+// longer, over the time it took.
+func (l Limits) share(r ProfileRow) float64 {
+	return max(r.FLOPs/l.FLOPs, r.Bytes/l.Bytes) / max(r.Time.Seconds(), 1e-12)
+}
+
+// Write prints a table, the most expensive op first: op, calls, milliseconds of one core, GFLOP/s, GB/s, the share of
+// the op's own limit and its share of the whole time. Over 100 % of a limit means that operands came from a nearer
+// cache than the limit was measured in.
+func (p *Profile) Write(w io.Writer, limits Limits) error {
 	names, total := make([]string, 0, len(p.Rows)), ProfileRow{}
 	for name, r := range p.Rows {
 		names = append(names, name)
@@ -67,13 +81,15 @@ func (p *Profile) Write(w io.Writer) error {
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(p.Rows[b].Time, p.Rows[a].Time), cmp.Compare(a, b))
 	})
-	if _, err := fmt.Fprintf(w, "%-22s %7s %10s %9s %7s %7s\n", "op", "calls", "ms", "GFLOP/s", "GB/s", "share"); err != nil {
+	_, err := fmt.Fprintf(w, "limits of one core: %.1f GFLOP/s, %.1f GB/s\n%-22s %7s %10s %9s %7s %9s %7s\n",
+		limits.FLOPs/1e9, limits.Bytes/1e9, "op", "calls", "ms", "GFLOP/s", "GB/s", "of limit", "share")
+	if err != nil {
 		return err
 	}
 	row := func(name string, r ProfileRow) error {
 		s := max(r.Time.Seconds(), 1e-12)
-		_, err := fmt.Fprintf(w, "%-22s %7d %10.2f %9.1f %7.1f %6.1f%%\n",
-			name, r.Calls, 1e3*s, r.FLOPs/s/1e9, r.Bytes/s/1e9, 100*s/max(total.Time.Seconds(), 1e-12))
+		_, err := fmt.Fprintf(w, "%-22s %7d %10.2f %9.1f %7.1f %8.0f%% %6.1f%%\n",
+			name, r.Calls, 1e3*s, r.FLOPs/s/1e9, r.Bytes/s/1e9, 100*limits.share(r), 100*s/max(total.Time.Seconds(), 1e-12))
 		return err
 	}
 	for _, name := range names {
@@ -82,6 +98,12 @@ func (p *Profile) Write(w io.Writer) error {
 		}
 	}
 	return row("all ops", total)
+}
+
+// MeasureLimits measures them on this core, in some 50 milliseconds.
+func MeasureLimits() Limits {
+	flops, bytes := simd.Limits()
+	return Limits{FLOPs: flops, Bytes: bytes}
 }
 
 // bytes is what a step reads and writes, each operand once.

@@ -38,11 +38,11 @@ func TestProfile(t *testing.T) {
 		t.Errorf("%d calls and %g operations, want %d and %g", calls, flops, 4*len(p.Steps), 4*p.FLOPs())
 	}
 	var s strings.Builder
-	if err := all.Write(&s); err != nil {
+	if err := all.Write(&s, Limits{FLOPs: 1e11, Bytes: 1e11}); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(s.String()), "\n")
-	if len(lines) != len(all.Rows)+2 || !strings.HasPrefix(lines[0], "op ") || !strings.HasPrefix(lines[len(lines)-1], "all ops ") || !strings.HasSuffix(lines[len(lines)-1], "100.0%") {
+	if len(lines) != len(all.Rows)+3 || lines[0] != "limits of one core: 100.0 GFLOP/s, 100.0 GB/s" || !strings.HasPrefix(lines[1], "op ") || !strings.HasPrefix(lines[len(lines)-1], "all ops ") || !strings.HasSuffix(lines[len(lines)-1], "100.0%") {
 		t.Errorf("the table is\n%s", s.String())
 	}
 }

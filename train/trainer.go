@@ -255,7 +255,7 @@ func (t *trainer) printProfile() error {
 		}
 	}
 	t.report.close()
-	if err := sum.Write(t.report.out); err != nil {
+	if err := sum.Write(t.report.out, engine.MeasureLimits()); err != nil {
 		return err
 	}
 	t.cfg.Optimise.MaxUpdates = t.optimizer.Updates

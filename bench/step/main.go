@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"konkanitrain/engine"
 	"konkanitrain/model"
 	"konkanitrain/train"
 )
@@ -103,7 +104,7 @@ func run() error {
 	}
 	if *profile {
 		table := s.Profile()
-		defer func() { _ = table().Write(os.Stdout) }()
+		defer func() { _ = table().Write(os.Stdout, engine.MeasureLimits()) }()
 	}
 	r := result{
 		DModel: net.DModel, EncoderLayers: net.EncoderLayers, DecoderLayers: net.DecoderLayers, Batch: *batch, Seconds: *seconds,

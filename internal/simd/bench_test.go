@@ -28,7 +28,7 @@ func reference(b *testing.B, unit string) float64 {
 	for passed < 0.005 {
 		switch unit {
 		case "GFLOP":
-			work += peakFlops(2e4)
+			work += peakFlops(tiers()[0].name, 2e4)
 		case "GB":
 			tiers()[0].addScaled(triad[0], triad[1], 0.5, triad[2])
 			work += 12 * streamed
