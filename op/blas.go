@@ -13,6 +13,11 @@ type BLAS interface {
 	Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int)
 }
 
+// biasBLAS is a BLAS that adds a bias [n] to each row of a product on the way: C = op(A) · op(B) + bias.
+type biasBLAS interface {
+	SgemmBias(tA, tB blas.Transpose, m, n, k int, a []float32, lda int, b []float32, ldb int, bias, c []float32, ldc int)
+}
+
 // Gonum is gonum's pure Go BLAS: the cross-check.
 type Gonum = gonum.Implementation
 

@@ -6,12 +6,15 @@ import "konkanitrain/internal/simd"
 
 func linearCPU(n, i, o int) func(*Env, Tensor, []Tensor) {
 	return func(e *Env, y Tensor, in []Tensor) {
-		beta := float32(0)
-		if len(in) == 3 {
+		x, w := in[0].Data, in[1].Data
+		if len(in) == 2 {
+			e.BLAS.Sgemm(noTrans, trans, n, o, i, 1, x, i, w, i, 0, y.Data, o)
+		} else if fused, ok := e.BLAS.(biasBLAS); ok {
+			fused.SgemmBias(noTrans, trans, n, o, i, x, i, w, i, in[2].Data, y.Data, o)
+		} else {
 			simd.SetRows(y.Data, n, in[2].Data)
-			beta = 1
+			e.BLAS.Sgemm(noTrans, trans, n, o, i, 1, x, i, w, i, 1, y.Data, o)
 		}
-		e.BLAS.Sgemm(noTrans, trans, n, o, i, 1, in[0].Data, i, in[1].Data, i, beta, y.Data, o)
 	}
 }
 

@@ -39,6 +39,7 @@ type product struct {
 	m, n, k     int
 	alpha, beta float32
 	a, b, c     []float32
+	bias        []float32 // [n], added where beta is 0; nil for none
 	lda, ldb    int
 	ldc         int
 }
@@ -61,12 +62,22 @@ func (w *Workspace) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a [
 		scaleC(m, n, beta, c, ldc)
 		return
 	}
-	p := &w.product
-	*p = product{tA: tA != blas.NoTrans, tB: tB != blas.NoTrans, m: m, n: n, k: k, alpha: alpha, beta: beta, c: c, lda: lda, ldb: ldb, ldc: ldc}
-	p.a = a[:extent(p.tA, m, k, lda)]
-	p.b = b[:extent(p.tB, k, n, ldb)]
-	active.gemm(w, p)
-	*p = product{}
+	w.multiply(product{tA: tA != blas.NoTrans, tB: tB != blas.NoTrans, m: m, n: n, k: k, alpha: alpha, beta: beta, c: c, lda: lda, ldb: ldb, ldc: ldc}, a, b)
+}
+
+// SgemmBias computes C = op(A)*op(B) + bias, with bias [n] added to each row: a linear layer in one pass over C. m, n
+// and k must be 1 or more. Otherwise it is Sgemm.
+func (w *Workspace) SgemmBias(tA, tB blas.Transpose, m, n, k int, a []float32, lda int, b []float32, ldb int, bias, c []float32, ldc int) {
+	w.multiply(product{tA: tA != blas.NoTrans, tB: tB != blas.NoTrans, m: m, n: n, k: k, alpha: 1, c: c[:(m-1)*ldc+n], lda: lda, ldb: ldb, ldc: ldc, bias: bias[:n]}, a, b)
+}
+
+// multiply runs a product that isn't empty.
+func (w *Workspace) multiply(p product, a, b []float32) {
+	p.a = a[:extent(p.tA, p.m, p.k, p.lda)]
+	p.b = b[:extent(p.tB, p.k, p.n, p.ldb)]
+	w.product = p
+	active.gemm(w, &w.product)
+	w.product = product{}
 }
 
 // extent is how many floats op(x) [rows, cols] takes.

@@ -4,182 +4,182 @@
 
 package simd
 
-// gemm1x1AVX2 multiplies panels tiles of 1 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm1x1AVX2 multiplies panels tiles of 1 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm1x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm1x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm1x2AVX2 multiplies panels tiles of 1 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm1x2AVX2 multiplies panels tiles of 1 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm1x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm1x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm2x1AVX2 multiplies panels tiles of 2 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm2x1AVX2 multiplies panels tiles of 2 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm2x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm2x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm2x2AVX2 multiplies panels tiles of 2 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm2x2AVX2 multiplies panels tiles of 2 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm2x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm2x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm3x1AVX2 multiplies panels tiles of 3 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm3x1AVX2 multiplies panels tiles of 3 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm3x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm3x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm3x2AVX2 multiplies panels tiles of 3 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm3x2AVX2 multiplies panels tiles of 3 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm3x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm3x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm4x1AVX2 multiplies panels tiles of 4 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm4x1AVX2 multiplies panels tiles of 4 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm4x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm4x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm4x2AVX2 multiplies panels tiles of 4 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm4x2AVX2 multiplies panels tiles of 4 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm4x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm4x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm5x1AVX2 multiplies panels tiles of 5 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm5x1AVX2 multiplies panels tiles of 5 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm5x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm5x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm5x2AVX2 multiplies panels tiles of 5 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm5x2AVX2 multiplies panels tiles of 5 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm5x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm5x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm6x1AVX2 multiplies panels tiles of 6 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm6x1AVX2 multiplies panels tiles of 6 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm6x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm6x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm6x2AVX2 multiplies panels tiles of 6 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm6x2AVX2 multiplies panels tiles of 6 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm6x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm6x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm1x1AVX512 multiplies panels tiles of 1 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm1x1AVX512 multiplies panels tiles of 1 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm1x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm1x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm1x2AVX512 multiplies panels tiles of 1 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm1x2AVX512 multiplies panels tiles of 1 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm1x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm1x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm2x1AVX512 multiplies panels tiles of 2 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm2x1AVX512 multiplies panels tiles of 2 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm2x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm2x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm2x2AVX512 multiplies panels tiles of 2 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm2x2AVX512 multiplies panels tiles of 2 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm2x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm2x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm3x1AVX512 multiplies panels tiles of 3 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm3x1AVX512 multiplies panels tiles of 3 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm3x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm3x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm3x2AVX512 multiplies panels tiles of 3 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm3x2AVX512 multiplies panels tiles of 3 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm3x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm3x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm4x1AVX512 multiplies panels tiles of 4 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm4x1AVX512 multiplies panels tiles of 4 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm4x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm4x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm4x2AVX512 multiplies panels tiles of 4 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm4x2AVX512 multiplies panels tiles of 4 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm4x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm4x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm5x1AVX512 multiplies panels tiles of 5 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm5x1AVX512 multiplies panels tiles of 5 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm5x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm5x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm5x2AVX512 multiplies panels tiles of 5 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm5x2AVX512 multiplies panels tiles of 5 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm5x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm5x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm6x1AVX512 multiplies panels tiles of 6 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm6x1AVX512 multiplies panels tiles of 6 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm6x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm6x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm6x2AVX512 multiplies panels tiles of 6 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm6x2AVX512 multiplies panels tiles of 6 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm6x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm6x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm7x1AVX512 multiplies panels tiles of 7 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm7x1AVX512 multiplies panels tiles of 7 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm7x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm7x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm7x2AVX512 multiplies panels tiles of 7 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm7x2AVX512 multiplies panels tiles of 7 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm7x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm7x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm8x1AVX512 multiplies panels tiles of 8 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm8x1AVX512 multiplies panels tiles of 8 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm8x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm8x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm8x2AVX512 multiplies panels tiles of 8 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm8x2AVX512 multiplies panels tiles of 8 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm8x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm8x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm9x1AVX512 multiplies panels tiles of 9 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm9x1AVX512 multiplies panels tiles of 9 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm9x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm9x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm9x2AVX512 multiplies panels tiles of 9 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm9x2AVX512 multiplies panels tiles of 9 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm9x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm9x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm10x1AVX512 multiplies panels tiles of 10 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm10x1AVX512 multiplies panels tiles of 10 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm10x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm10x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm10x2AVX512 multiplies panels tiles of 10 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm10x2AVX512 multiplies panels tiles of 10 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm10x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm10x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm11x1AVX512 multiplies panels tiles of 11 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm11x1AVX512 multiplies panels tiles of 11 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm11x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm11x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm11x2AVX512 multiplies panels tiles of 11 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm11x2AVX512 multiplies panels tiles of 11 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm11x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm11x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm12x1AVX512 multiplies panels tiles of 12 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm12x1AVX512 multiplies panels tiles of 12 rows and 1 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm12x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm12x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 
-// gemm12x2AVX512 multiplies panels tiles of 12 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count.
+// gemm12x2AVX512 multiplies panels tiles of 12 rows and 2 vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.
 //
 //go:noescape
-func gemm12x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+func gemm12x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)

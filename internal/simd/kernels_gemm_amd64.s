@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func gemm1x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm1x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·gemm1x1AVX2(SB), NOSPLIT, $0-96
+TEXT ·gemm1x1AVX2(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -61,22 +61,22 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Y1
-	MOVQ         tail+88(FP), R8
-	MOVL         beta+84(FP), R9
+	VBROADCASTSS alpha+88(FP), Y1
+	MOVQ         tail+96(FP), R8
+	MOVL         beta+92(FP), R9
 	SHLL         $0x01, R9
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Y2
+	VBROADCASTSS beta+92(FP), Y2
 	CMPQ         R8, $0x00000008
-	JNE          part8
+	JNE          part9
 	VMULPS       Y1, Y0, Y0
 	VMOVUPS      (SI), Y1
 	VFMADD231PS  Y1, Y2, Y0
 	VMOVUPS      Y0, (SI)
 	ADDQ         DI, SI
-	JMP          over9
+	JMP          over10
 
-part8:
+part9:
 	VMOVD        R8, X3
 	VPBROADCASTD X3, Y3
 	VPCMPGTD     lanes<>+0(SB), Y3, Y3
@@ -86,18 +86,20 @@ part8:
 	VMASKMOVPS   Y0, Y3, (SI)
 	ADDQ         DI, SI
 
-over9:
+over10:
 	JMP stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	CMPQ    R8, $0x00000008
-	JNE     part10
+	JNE     part11
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (SI)
 	ADDQ    DI, SI
-	JMP     over11
+	JMP     over12
 
-part10:
+part11:
 	VMOVD        R8, X2
 	VPBROADCASTD X2, Y2
 	VPCMPGTD     lanes<>+0(SB), Y2, Y2
@@ -105,7 +107,30 @@ part10:
 	VMASKMOVPS   Y0, Y2, (SI)
 	ADDQ         DI, SI
 
-over11:
+over12:
+	JMP stored7
+
+biased8:
+	CMPQ        R8, $0x00000008
+	JNE         part13
+	MOVQ        bias+80(FP), R8
+	VMOVUPS     (R8), Y2
+	VFMADD213PS Y2, Y1, Y0
+	VMOVUPS     Y0, (SI)
+	ADDQ        DI, SI
+	JMP         over14
+
+part13:
+	VMOVD        R8, X2
+	VPBROADCASTD X2, Y2
+	VPCMPGTD     lanes<>+0(SB), Y2, Y2
+	MOVQ         bias+80(FP), R8
+	VMASKMOVPS   (R8), Y2, Y3
+	VFMADD213PS  Y3, Y1, Y0
+	VMASKMOVPS   Y0, Y2, (SI)
+	ADDQ         DI, SI
+
+over14:
 stored7:
 	MOVQ panelA+40(FP), R8
 	ADDQ R8, CX
@@ -114,9 +139,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm1x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm1x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·gemm1x2AVX2(SB), NOSPLIT, $0-96
+TEXT ·gemm1x2AVX2(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -182,14 +207,14 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Y2
-	MOVQ         tail+88(FP), R8
-	MOVL         beta+84(FP), R9
+	VBROADCASTSS alpha+88(FP), Y2
+	MOVQ         tail+96(FP), R8
+	MOVL         beta+92(FP), R9
 	SHLL         $0x01, R9
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Y3
+	VBROADCASTSS beta+92(FP), Y3
 	CMPQ         R8, $0x00000008
-	JNE          part8
+	JNE          part9
 	VMULPS       Y2, Y0, Y0
 	VMOVUPS      (SI), Y4
 	VFMADD231PS  Y4, Y3, Y0
@@ -199,9 +224,9 @@ done5:
 	VFMADD231PS  Y0, Y3, Y1
 	VMOVUPS      Y1, 32(SI)
 	ADDQ         DI, SI
-	JMP          over9
+	JMP          over10
 
-part8:
+part9:
 	VMOVD        R8, X4
 	VPBROADCASTD X4, Y4
 	VPCMPGTD     lanes<>+0(SB), Y4, Y4
@@ -215,20 +240,22 @@ part8:
 	VMASKMOVPS   Y1, Y4, 32(SI)
 	ADDQ         DI, SI
 
-over9:
+over10:
 	JMP stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	CMPQ    R8, $0x00000008
-	JNE     part10
+	JNE     part11
 	VMULPS  Y2, Y0, Y0
 	VMOVUPS Y0, (SI)
 	VMULPS  Y2, Y1, Y1
 	VMOVUPS Y1, 32(SI)
 	ADDQ    DI, SI
-	JMP     over11
+	JMP     over12
 
-part10:
+part11:
 	VMOVD        R8, X3
 	VPBROADCASTD X3, Y3
 	VPCMPGTD     lanes<>+0(SB), Y3, Y3
@@ -238,7 +265,36 @@ part10:
 	VMASKMOVPS   Y1, Y3, 32(SI)
 	ADDQ         DI, SI
 
-over11:
+over12:
+	JMP stored7
+
+biased8:
+	CMPQ        R8, $0x00000008
+	JNE         part13
+	MOVQ        bias+80(FP), R8
+	VMOVUPS     (R8), Y3
+	VMOVUPS     32(R8), Y4
+	VFMADD213PS Y3, Y2, Y0
+	VMOVUPS     Y0, (SI)
+	VFMADD213PS Y4, Y2, Y1
+	VMOVUPS     Y1, 32(SI)
+	ADDQ        DI, SI
+	JMP         over14
+
+part13:
+	VMOVD        R8, X3
+	VPBROADCASTD X3, Y3
+	VPCMPGTD     lanes<>+0(SB), Y3, Y3
+	MOVQ         bias+80(FP), R8
+	VMOVUPS      (R8), Y4
+	VMASKMOVPS   32(R8), Y3, Y5
+	VFMADD213PS  Y4, Y2, Y0
+	VMOVUPS      Y0, (SI)
+	VFMADD213PS  Y5, Y2, Y1
+	VMASKMOVPS   Y1, Y3, 32(SI)
+	ADDQ         DI, SI
+
+over14:
 stored7:
 	MOVQ panelA+40(FP), R8
 	ADDQ R8, CX
@@ -247,9 +303,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm2x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm2x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·gemm2x1AVX2(SB), NOSPLIT, $0-96
+TEXT ·gemm2x1AVX2(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -315,14 +371,14 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Y2
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Y2
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Y3
+	VBROADCASTSS beta+92(FP), Y3
 	CMPQ         R9, $0x00000008
-	JNE          part8
+	JNE          part9
 	VMULPS       Y2, Y0, Y0
 	VMOVUPS      (DI), Y4
 	VFMADD231PS  Y4, Y3, Y0
@@ -333,9 +389,9 @@ done5:
 	VFMADD231PS  Y0, Y3, Y1
 	VMOVUPS      Y1, (DI)
 	ADDQ         R8, DI
-	JMP          over9
+	JMP          over10
 
-part8:
+part9:
 	VMOVD        R9, X4
 	VPBROADCASTD X4, Y4
 	VPCMPGTD     lanes<>+0(SB), Y4, Y4
@@ -350,21 +406,23 @@ part8:
 	VMASKMOVPS   Y1, Y4, (DI)
 	ADDQ         R8, DI
 
-over9:
+over10:
 	JMP stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	CMPQ    R9, $0x00000008
-	JNE     part10
+	JNE     part11
 	VMULPS  Y2, Y0, Y0
 	VMOVUPS Y0, (DI)
 	ADDQ    R8, DI
 	VMULPS  Y2, Y1, Y1
 	VMOVUPS Y1, (DI)
 	ADDQ    R8, DI
-	JMP     over11
+	JMP     over12
 
-part10:
+part11:
 	VMOVD        R9, X3
 	VPBROADCASTD X3, Y3
 	VPCMPGTD     lanes<>+0(SB), Y3, Y3
@@ -375,7 +433,36 @@ part10:
 	VMASKMOVPS   Y1, Y3, (DI)
 	ADDQ         R8, DI
 
-over11:
+over12:
+	JMP stored7
+
+biased8:
+	CMPQ        R9, $0x00000008
+	JNE         part13
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Y3
+	VFMADD213PS Y3, Y2, Y0
+	VMOVUPS     Y0, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y3, Y2, Y1
+	VMOVUPS     Y1, (DI)
+	ADDQ        R8, DI
+	JMP         over14
+
+part13:
+	VMOVD        R9, X3
+	VPBROADCASTD X3, Y3
+	VPCMPGTD     lanes<>+0(SB), Y3, Y3
+	MOVQ         bias+80(FP), R9
+	VMASKMOVPS   (R9), Y3, Y4
+	VFMADD213PS  Y4, Y2, Y0
+	VMASKMOVPS   Y0, Y3, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y4, Y2, Y1
+	VMASKMOVPS   Y1, Y3, (DI)
+	ADDQ         R8, DI
+
+over14:
 stored7:
 	MOVQ panelA+40(FP), R9
 	ADDQ R9, CX
@@ -384,9 +471,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm2x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm2x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·gemm2x2AVX2(SB), NOSPLIT, $0-96
+TEXT ·gemm2x2AVX2(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -469,14 +556,14 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Y4
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Y4
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Y5
+	VBROADCASTSS beta+92(FP), Y5
 	CMPQ         R9, $0x00000008
-	JNE          part8
+	JNE          part9
 	VMULPS       Y4, Y0, Y0
 	VMOVUPS      (DI), Y6
 	VFMADD231PS  Y6, Y5, Y0
@@ -495,9 +582,9 @@ done5:
 	VFMADD231PS  Y0, Y5, Y3
 	VMOVUPS      Y3, 32(DI)
 	ADDQ         R8, DI
-	JMP          over9
+	JMP          over10
 
-part8:
+part9:
 	VMOVD        R9, X6
 	VPBROADCASTD X6, Y6
 	VPCMPGTD     lanes<>+0(SB), Y6, Y6
@@ -520,12 +607,14 @@ part8:
 	VMASKMOVPS   Y3, Y6, 32(DI)
 	ADDQ         R8, DI
 
-over9:
+over10:
 	JMP stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	CMPQ    R9, $0x00000008
-	JNE     part10
+	JNE     part11
 	VMULPS  Y4, Y0, Y0
 	VMOVUPS Y0, (DI)
 	VMULPS  Y4, Y1, Y1
@@ -536,9 +625,9 @@ fresh6:
 	VMULPS  Y4, Y3, Y3
 	VMOVUPS Y3, 32(DI)
 	ADDQ    R8, DI
-	JMP     over11
+	JMP     over12
 
-part10:
+part11:
 	VMOVD        R9, X5
 	VPBROADCASTD X5, Y5
 	VPCMPGTD     lanes<>+0(SB), Y5, Y5
@@ -553,7 +642,46 @@ part10:
 	VMASKMOVPS   Y3, Y5, 32(DI)
 	ADDQ         R8, DI
 
-over11:
+over12:
+	JMP stored7
+
+biased8:
+	CMPQ        R9, $0x00000008
+	JNE         part13
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Y5
+	VMOVUPS     32(R9), Y6
+	VFMADD213PS Y5, Y4, Y0
+	VMOVUPS     Y0, (DI)
+	VFMADD213PS Y6, Y4, Y1
+	VMOVUPS     Y1, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y5, Y4, Y2
+	VMOVUPS     Y2, (DI)
+	VFMADD213PS Y6, Y4, Y3
+	VMOVUPS     Y3, 32(DI)
+	ADDQ        R8, DI
+	JMP         over14
+
+part13:
+	VMOVD        R9, X5
+	VPBROADCASTD X5, Y5
+	VPCMPGTD     lanes<>+0(SB), Y5, Y5
+	MOVQ         bias+80(FP), R9
+	VMOVUPS      (R9), Y6
+	VMASKMOVPS   32(R9), Y5, Y7
+	VFMADD213PS  Y6, Y4, Y0
+	VMOVUPS      Y0, (DI)
+	VFMADD213PS  Y7, Y4, Y1
+	VMASKMOVPS   Y1, Y5, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y6, Y4, Y2
+	VMOVUPS      Y2, (DI)
+	VFMADD213PS  Y7, Y4, Y3
+	VMASKMOVPS   Y3, Y5, 32(DI)
+	ADDQ         R8, DI
+
+over14:
 stored7:
 	MOVQ panelA+40(FP), R9
 	ADDQ R9, CX
@@ -562,9 +690,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm3x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm3x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·gemm3x1AVX2(SB), NOSPLIT, $0-96
+TEXT ·gemm3x1AVX2(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -641,14 +769,14 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Y3
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Y3
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Y4
+	VBROADCASTSS beta+92(FP), Y4
 	CMPQ         R9, $0x00000008
-	JNE          part8
+	JNE          part9
 	VMULPS       Y3, Y0, Y0
 	VMOVUPS      (DI), Y5
 	VFMADD231PS  Y5, Y4, Y0
@@ -664,9 +792,9 @@ done5:
 	VFMADD231PS  Y0, Y4, Y2
 	VMOVUPS      Y2, (DI)
 	ADDQ         R8, DI
-	JMP          over9
+	JMP          over10
 
-part8:
+part9:
 	VMOVD        R9, X5
 	VPBROADCASTD X5, Y5
 	VPCMPGTD     lanes<>+0(SB), Y5, Y5
@@ -686,12 +814,14 @@ part8:
 	VMASKMOVPS   Y2, Y5, (DI)
 	ADDQ         R8, DI
 
-over9:
+over10:
 	JMP stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	CMPQ    R9, $0x00000008
-	JNE     part10
+	JNE     part11
 	VMULPS  Y3, Y0, Y0
 	VMOVUPS Y0, (DI)
 	ADDQ    R8, DI
@@ -701,9 +831,9 @@ fresh6:
 	VMULPS  Y3, Y2, Y2
 	VMOVUPS Y2, (DI)
 	ADDQ    R8, DI
-	JMP     over11
+	JMP     over12
 
-part10:
+part11:
 	VMOVD        R9, X4
 	VPBROADCASTD X4, Y4
 	VPCMPGTD     lanes<>+0(SB), Y4, Y4
@@ -717,7 +847,42 @@ part10:
 	VMASKMOVPS   Y2, Y4, (DI)
 	ADDQ         R8, DI
 
-over11:
+over12:
+	JMP stored7
+
+biased8:
+	CMPQ        R9, $0x00000008
+	JNE         part13
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Y4
+	VFMADD213PS Y4, Y3, Y0
+	VMOVUPS     Y0, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y4, Y3, Y1
+	VMOVUPS     Y1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y4, Y3, Y2
+	VMOVUPS     Y2, (DI)
+	ADDQ        R8, DI
+	JMP         over14
+
+part13:
+	VMOVD        R9, X4
+	VPBROADCASTD X4, Y4
+	VPCMPGTD     lanes<>+0(SB), Y4, Y4
+	MOVQ         bias+80(FP), R9
+	VMASKMOVPS   (R9), Y4, Y5
+	VFMADD213PS  Y5, Y3, Y0
+	VMASKMOVPS   Y0, Y4, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y5, Y3, Y1
+	VMASKMOVPS   Y1, Y4, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y5, Y3, Y2
+	VMASKMOVPS   Y2, Y4, (DI)
+	ADDQ         R8, DI
+
+over14:
 stored7:
 	MOVQ panelA+40(FP), R9
 	ADDQ R9, CX
@@ -726,9 +891,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm3x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm3x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·gemm3x2AVX2(SB), NOSPLIT, $0-96
+TEXT ·gemm3x2AVX2(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -828,14 +993,14 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Y6
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Y6
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Y7
+	VBROADCASTSS beta+92(FP), Y7
 	CMPQ         R9, $0x00000008
-	JNE          part8
+	JNE          part9
 	VMULPS       Y6, Y0, Y0
 	VMOVUPS      (DI), Y8
 	VFMADD231PS  Y8, Y7, Y0
@@ -863,9 +1028,9 @@ done5:
 	VFMADD231PS  Y0, Y7, Y5
 	VMOVUPS      Y5, 32(DI)
 	ADDQ         R8, DI
-	JMP          over9
+	JMP          over10
 
-part8:
+part9:
 	VMOVD        R9, X8
 	VPBROADCASTD X8, Y8
 	VPCMPGTD     lanes<>+0(SB), Y8, Y8
@@ -897,12 +1062,14 @@ part8:
 	VMASKMOVPS   Y5, Y8, 32(DI)
 	ADDQ         R8, DI
 
-over9:
+over10:
 	JMP stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	CMPQ    R9, $0x00000008
-	JNE     part10
+	JNE     part11
 	VMULPS  Y6, Y0, Y0
 	VMOVUPS Y0, (DI)
 	VMULPS  Y6, Y1, Y1
@@ -918,9 +1085,9 @@ fresh6:
 	VMULPS  Y6, Y5, Y5
 	VMOVUPS Y5, 32(DI)
 	ADDQ    R8, DI
-	JMP     over11
+	JMP     over12
 
-part10:
+part11:
 	VMOVD        R9, X7
 	VPBROADCASTD X7, Y7
 	VPCMPGTD     lanes<>+0(SB), Y7, Y7
@@ -940,7 +1107,56 @@ part10:
 	VMASKMOVPS   Y5, Y7, 32(DI)
 	ADDQ         R8, DI
 
-over11:
+over12:
+	JMP stored7
+
+biased8:
+	CMPQ        R9, $0x00000008
+	JNE         part13
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Y7
+	VMOVUPS     32(R9), Y8
+	VFMADD213PS Y7, Y6, Y0
+	VMOVUPS     Y0, (DI)
+	VFMADD213PS Y8, Y6, Y1
+	VMOVUPS     Y1, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y7, Y6, Y2
+	VMOVUPS     Y2, (DI)
+	VFMADD213PS Y8, Y6, Y3
+	VMOVUPS     Y3, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y7, Y6, Y4
+	VMOVUPS     Y4, (DI)
+	VFMADD213PS Y8, Y6, Y5
+	VMOVUPS     Y5, 32(DI)
+	ADDQ        R8, DI
+	JMP         over14
+
+part13:
+	VMOVD        R9, X7
+	VPBROADCASTD X7, Y7
+	VPCMPGTD     lanes<>+0(SB), Y7, Y7
+	MOVQ         bias+80(FP), R9
+	VMOVUPS      (R9), Y8
+	VMASKMOVPS   32(R9), Y7, Y9
+	VFMADD213PS  Y8, Y6, Y0
+	VMOVUPS      Y0, (DI)
+	VFMADD213PS  Y9, Y6, Y1
+	VMASKMOVPS   Y1, Y7, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y8, Y6, Y2
+	VMOVUPS      Y2, (DI)
+	VFMADD213PS  Y9, Y6, Y3
+	VMASKMOVPS   Y3, Y7, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y8, Y6, Y4
+	VMOVUPS      Y4, (DI)
+	VFMADD213PS  Y9, Y6, Y5
+	VMASKMOVPS   Y5, Y7, 32(DI)
+	ADDQ         R8, DI
+
+over14:
 stored7:
 	MOVQ panelA+40(FP), R9
 	ADDQ R9, CX
@@ -949,9 +1165,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm4x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm4x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·gemm4x1AVX2(SB), NOSPLIT, $0-96
+TEXT ·gemm4x1AVX2(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -1046,14 +1262,14 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Y4
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Y4
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Y5
+	VBROADCASTSS beta+92(FP), Y5
 	CMPQ         R9, $0x00000008
-	JNE          part8
+	JNE          part9
 	VMULPS       Y4, Y0, Y0
 	VMOVUPS      (DI), Y6
 	VFMADD231PS  Y6, Y5, Y0
@@ -1074,9 +1290,9 @@ done5:
 	VFMADD231PS  Y0, Y5, Y3
 	VMOVUPS      Y3, (DI)
 	ADDQ         R8, DI
-	JMP          over9
+	JMP          over10
 
-part8:
+part9:
 	VMOVD        R9, X6
 	VPBROADCASTD X6, Y6
 	VPCMPGTD     lanes<>+0(SB), Y6, Y6
@@ -1101,12 +1317,14 @@ part8:
 	VMASKMOVPS   Y3, Y6, (DI)
 	ADDQ         R8, DI
 
-over9:
+over10:
 	JMP stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	CMPQ    R9, $0x00000008
-	JNE     part10
+	JNE     part11
 	VMULPS  Y4, Y0, Y0
 	VMOVUPS Y0, (DI)
 	ADDQ    R8, DI
@@ -1119,9 +1337,9 @@ fresh6:
 	VMULPS  Y4, Y3, Y3
 	VMOVUPS Y3, (DI)
 	ADDQ    R8, DI
-	JMP     over11
+	JMP     over12
 
-part10:
+part11:
 	VMOVD        R9, X5
 	VPBROADCASTD X5, Y5
 	VPCMPGTD     lanes<>+0(SB), Y5, Y5
@@ -1138,7 +1356,48 @@ part10:
 	VMASKMOVPS   Y3, Y5, (DI)
 	ADDQ         R8, DI
 
-over11:
+over12:
+	JMP stored7
+
+biased8:
+	CMPQ        R9, $0x00000008
+	JNE         part13
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Y5
+	VFMADD213PS Y5, Y4, Y0
+	VMOVUPS     Y0, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y5, Y4, Y1
+	VMOVUPS     Y1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y5, Y4, Y2
+	VMOVUPS     Y2, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y5, Y4, Y3
+	VMOVUPS     Y3, (DI)
+	ADDQ        R8, DI
+	JMP         over14
+
+part13:
+	VMOVD        R9, X5
+	VPBROADCASTD X5, Y5
+	VPCMPGTD     lanes<>+0(SB), Y5, Y5
+	MOVQ         bias+80(FP), R9
+	VMASKMOVPS   (R9), Y5, Y6
+	VFMADD213PS  Y6, Y4, Y0
+	VMASKMOVPS   Y0, Y5, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y6, Y4, Y1
+	VMASKMOVPS   Y1, Y5, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y6, Y4, Y2
+	VMASKMOVPS   Y2, Y5, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y6, Y4, Y3
+	VMASKMOVPS   Y3, Y5, (DI)
+	ADDQ         R8, DI
+
+over14:
 stored7:
 	MOVQ panelA+40(FP), R9
 	ADDQ R9, CX
@@ -1147,9 +1406,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm4x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm4x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·gemm4x2AVX2(SB), NOSPLIT, $0-96
+TEXT ·gemm4x2AVX2(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -1273,14 +1532,14 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Y8
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Y8
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Y9
+	VBROADCASTSS beta+92(FP), Y9
 	CMPQ         R9, $0x00000008
-	JNE          part8
+	JNE          part9
 	VMULPS       Y8, Y0, Y0
 	VMOVUPS      (DI), Y10
 	VFMADD231PS  Y10, Y9, Y0
@@ -1317,9 +1576,9 @@ done5:
 	VFMADD231PS  Y0, Y9, Y7
 	VMOVUPS      Y7, 32(DI)
 	ADDQ         R8, DI
-	JMP          over9
+	JMP          over10
 
-part8:
+part9:
 	VMOVD        R9, X10
 	VPBROADCASTD X10, Y10
 	VPCMPGTD     lanes<>+0(SB), Y10, Y10
@@ -1360,12 +1619,14 @@ part8:
 	VMASKMOVPS   Y7, Y10, 32(DI)
 	ADDQ         R8, DI
 
-over9:
+over10:
 	JMP stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	CMPQ    R9, $0x00000008
-	JNE     part10
+	JNE     part11
 	VMULPS  Y8, Y0, Y0
 	VMOVUPS Y0, (DI)
 	VMULPS  Y8, Y1, Y1
@@ -1386,9 +1647,9 @@ fresh6:
 	VMULPS  Y8, Y7, Y7
 	VMOVUPS Y7, 32(DI)
 	ADDQ    R8, DI
-	JMP     over11
+	JMP     over12
 
-part10:
+part11:
 	VMOVD        R9, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     lanes<>+0(SB), Y9, Y9
@@ -1413,7 +1674,66 @@ part10:
 	VMASKMOVPS   Y7, Y9, 32(DI)
 	ADDQ         R8, DI
 
-over11:
+over12:
+	JMP stored7
+
+biased8:
+	CMPQ        R9, $0x00000008
+	JNE         part13
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Y9
+	VMOVUPS     32(R9), Y10
+	VFMADD213PS Y9, Y8, Y0
+	VMOVUPS     Y0, (DI)
+	VFMADD213PS Y10, Y8, Y1
+	VMOVUPS     Y1, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y9, Y8, Y2
+	VMOVUPS     Y2, (DI)
+	VFMADD213PS Y10, Y8, Y3
+	VMOVUPS     Y3, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y9, Y8, Y4
+	VMOVUPS     Y4, (DI)
+	VFMADD213PS Y10, Y8, Y5
+	VMOVUPS     Y5, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y9, Y8, Y6
+	VMOVUPS     Y6, (DI)
+	VFMADD213PS Y10, Y8, Y7
+	VMOVUPS     Y7, 32(DI)
+	ADDQ        R8, DI
+	JMP         over14
+
+part13:
+	VMOVD        R9, X9
+	VPBROADCASTD X9, Y9
+	VPCMPGTD     lanes<>+0(SB), Y9, Y9
+	MOVQ         bias+80(FP), R9
+	VMOVUPS      (R9), Y10
+	VMASKMOVPS   32(R9), Y9, Y11
+	VFMADD213PS  Y10, Y8, Y0
+	VMOVUPS      Y0, (DI)
+	VFMADD213PS  Y11, Y8, Y1
+	VMASKMOVPS   Y1, Y9, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y10, Y8, Y2
+	VMOVUPS      Y2, (DI)
+	VFMADD213PS  Y11, Y8, Y3
+	VMASKMOVPS   Y3, Y9, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y10, Y8, Y4
+	VMOVUPS      Y4, (DI)
+	VFMADD213PS  Y11, Y8, Y5
+	VMASKMOVPS   Y5, Y9, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y10, Y8, Y6
+	VMOVUPS      Y6, (DI)
+	VFMADD213PS  Y11, Y8, Y7
+	VMASKMOVPS   Y7, Y9, 32(DI)
+	ADDQ         R8, DI
+
+over14:
 stored7:
 	MOVQ panelA+40(FP), R9
 	ADDQ R9, CX
@@ -1422,9 +1742,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm5x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm5x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·gemm5x1AVX2(SB), NOSPLIT, $0-96
+TEXT ·gemm5x1AVX2(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -1530,14 +1850,14 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Y5
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Y5
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Y6
+	VBROADCASTSS beta+92(FP), Y6
 	CMPQ         R9, $0x00000008
-	JNE          part8
+	JNE          part9
 	VMULPS       Y5, Y0, Y0
 	VMOVUPS      (DI), Y7
 	VFMADD231PS  Y7, Y6, Y0
@@ -1563,9 +1883,9 @@ done5:
 	VFMADD231PS  Y0, Y6, Y4
 	VMOVUPS      Y4, (DI)
 	ADDQ         R8, DI
-	JMP          over9
+	JMP          over10
 
-part8:
+part9:
 	VMOVD        R9, X7
 	VPBROADCASTD X7, Y7
 	VPCMPGTD     lanes<>+0(SB), Y7, Y7
@@ -1595,12 +1915,14 @@ part8:
 	VMASKMOVPS   Y4, Y7, (DI)
 	ADDQ         R8, DI
 
-over9:
+over10:
 	JMP stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	CMPQ    R9, $0x00000008
-	JNE     part10
+	JNE     part11
 	VMULPS  Y5, Y0, Y0
 	VMOVUPS Y0, (DI)
 	ADDQ    R8, DI
@@ -1616,9 +1938,9 @@ fresh6:
 	VMULPS  Y5, Y4, Y4
 	VMOVUPS Y4, (DI)
 	ADDQ    R8, DI
-	JMP     over11
+	JMP     over12
 
-part10:
+part11:
 	VMOVD        R9, X6
 	VPBROADCASTD X6, Y6
 	VPCMPGTD     lanes<>+0(SB), Y6, Y6
@@ -1638,7 +1960,54 @@ part10:
 	VMASKMOVPS   Y4, Y6, (DI)
 	ADDQ         R8, DI
 
-over11:
+over12:
+	JMP stored7
+
+biased8:
+	CMPQ        R9, $0x00000008
+	JNE         part13
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Y6
+	VFMADD213PS Y6, Y5, Y0
+	VMOVUPS     Y0, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y6, Y5, Y1
+	VMOVUPS     Y1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y6, Y5, Y2
+	VMOVUPS     Y2, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y6, Y5, Y3
+	VMOVUPS     Y3, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y6, Y5, Y4
+	VMOVUPS     Y4, (DI)
+	ADDQ        R8, DI
+	JMP         over14
+
+part13:
+	VMOVD        R9, X6
+	VPBROADCASTD X6, Y6
+	VPCMPGTD     lanes<>+0(SB), Y6, Y6
+	MOVQ         bias+80(FP), R9
+	VMASKMOVPS   (R9), Y6, Y7
+	VFMADD213PS  Y7, Y5, Y0
+	VMASKMOVPS   Y0, Y6, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y7, Y5, Y1
+	VMASKMOVPS   Y1, Y6, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y7, Y5, Y2
+	VMASKMOVPS   Y2, Y6, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y7, Y5, Y3
+	VMASKMOVPS   Y3, Y6, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y7, Y5, Y4
+	VMASKMOVPS   Y4, Y6, (DI)
+	ADDQ         R8, DI
+
+over14:
 stored7:
 	MOVQ panelA+40(FP), R9
 	ADDQ R9, CX
@@ -1647,9 +2016,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm5x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm5x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·gemm5x2AVX2(SB), NOSPLIT, $0-96
+TEXT ·gemm5x2AVX2(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -1790,14 +2159,14 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Y10
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Y10
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Y11
+	VBROADCASTSS beta+92(FP), Y11
 	CMPQ         R9, $0x00000008
-	JNE          part8
+	JNE          part9
 	VMULPS       Y10, Y0, Y0
 	VMOVUPS      (DI), Y12
 	VFMADD231PS  Y12, Y11, Y0
@@ -1843,9 +2212,9 @@ done5:
 	VFMADD231PS  Y0, Y11, Y9
 	VMOVUPS      Y9, 32(DI)
 	ADDQ         R8, DI
-	JMP          over9
+	JMP          over10
 
-part8:
+part9:
 	VMOVD        R9, X12
 	VPBROADCASTD X12, Y12
 	VPCMPGTD     lanes<>+0(SB), Y12, Y12
@@ -1895,12 +2264,14 @@ part8:
 	VMASKMOVPS   Y9, Y12, 32(DI)
 	ADDQ         R8, DI
 
-over9:
+over10:
 	JMP stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	CMPQ    R9, $0x00000008
-	JNE     part10
+	JNE     part11
 	VMULPS  Y10, Y0, Y0
 	VMOVUPS Y0, (DI)
 	VMULPS  Y10, Y1, Y1
@@ -1926,9 +2297,9 @@ fresh6:
 	VMULPS  Y10, Y9, Y9
 	VMOVUPS Y9, 32(DI)
 	ADDQ    R8, DI
-	JMP     over11
+	JMP     over12
 
-part10:
+part11:
 	VMOVD        R9, X11
 	VPBROADCASTD X11, Y11
 	VPCMPGTD     lanes<>+0(SB), Y11, Y11
@@ -1958,7 +2329,76 @@ part10:
 	VMASKMOVPS   Y9, Y11, 32(DI)
 	ADDQ         R8, DI
 
-over11:
+over12:
+	JMP stored7
+
+biased8:
+	CMPQ        R9, $0x00000008
+	JNE         part13
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Y11
+	VMOVUPS     32(R9), Y12
+	VFMADD213PS Y11, Y10, Y0
+	VMOVUPS     Y0, (DI)
+	VFMADD213PS Y12, Y10, Y1
+	VMOVUPS     Y1, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y11, Y10, Y2
+	VMOVUPS     Y2, (DI)
+	VFMADD213PS Y12, Y10, Y3
+	VMOVUPS     Y3, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y11, Y10, Y4
+	VMOVUPS     Y4, (DI)
+	VFMADD213PS Y12, Y10, Y5
+	VMOVUPS     Y5, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y11, Y10, Y6
+	VMOVUPS     Y6, (DI)
+	VFMADD213PS Y12, Y10, Y7
+	VMOVUPS     Y7, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y11, Y10, Y8
+	VMOVUPS     Y8, (DI)
+	VFMADD213PS Y12, Y10, Y9
+	VMOVUPS     Y9, 32(DI)
+	ADDQ        R8, DI
+	JMP         over14
+
+part13:
+	VMOVD        R9, X11
+	VPBROADCASTD X11, Y11
+	VPCMPGTD     lanes<>+0(SB), Y11, Y11
+	MOVQ         bias+80(FP), R9
+	VMOVUPS      (R9), Y12
+	VMASKMOVPS   32(R9), Y11, Y13
+	VFMADD213PS  Y12, Y10, Y0
+	VMOVUPS      Y0, (DI)
+	VFMADD213PS  Y13, Y10, Y1
+	VMASKMOVPS   Y1, Y11, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y12, Y10, Y2
+	VMOVUPS      Y2, (DI)
+	VFMADD213PS  Y13, Y10, Y3
+	VMASKMOVPS   Y3, Y11, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y12, Y10, Y4
+	VMOVUPS      Y4, (DI)
+	VFMADD213PS  Y13, Y10, Y5
+	VMASKMOVPS   Y5, Y11, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y12, Y10, Y6
+	VMOVUPS      Y6, (DI)
+	VFMADD213PS  Y13, Y10, Y7
+	VMASKMOVPS   Y7, Y11, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y12, Y10, Y8
+	VMOVUPS      Y8, (DI)
+	VFMADD213PS  Y13, Y10, Y9
+	VMASKMOVPS   Y9, Y11, 32(DI)
+	ADDQ         R8, DI
+
+over14:
 stored7:
 	MOVQ panelA+40(FP), R9
 	ADDQ R9, CX
@@ -1967,9 +2407,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm6x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm6x1AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·gemm6x1AVX2(SB), NOSPLIT, $0-96
+TEXT ·gemm6x1AVX2(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -2086,14 +2526,14 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Y6
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Y6
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Y7
+	VBROADCASTSS beta+92(FP), Y7
 	CMPQ         R9, $0x00000008
-	JNE          part8
+	JNE          part9
 	VMULPS       Y6, Y0, Y0
 	VMOVUPS      (DI), Y8
 	VFMADD231PS  Y8, Y7, Y0
@@ -2124,9 +2564,9 @@ done5:
 	VFMADD231PS  Y0, Y7, Y5
 	VMOVUPS      Y5, (DI)
 	ADDQ         R8, DI
-	JMP          over9
+	JMP          over10
 
-part8:
+part9:
 	VMOVD        R9, X8
 	VPBROADCASTD X8, Y8
 	VPCMPGTD     lanes<>+0(SB), Y8, Y8
@@ -2161,12 +2601,14 @@ part8:
 	VMASKMOVPS   Y5, Y8, (DI)
 	ADDQ         R8, DI
 
-over9:
+over10:
 	JMP stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	CMPQ    R9, $0x00000008
-	JNE     part10
+	JNE     part11
 	VMULPS  Y6, Y0, Y0
 	VMOVUPS Y0, (DI)
 	ADDQ    R8, DI
@@ -2185,9 +2627,9 @@ fresh6:
 	VMULPS  Y6, Y5, Y5
 	VMOVUPS Y5, (DI)
 	ADDQ    R8, DI
-	JMP     over11
+	JMP     over12
 
-part10:
+part11:
 	VMOVD        R9, X7
 	VPBROADCASTD X7, Y7
 	VPCMPGTD     lanes<>+0(SB), Y7, Y7
@@ -2210,7 +2652,60 @@ part10:
 	VMASKMOVPS   Y5, Y7, (DI)
 	ADDQ         R8, DI
 
-over11:
+over12:
+	JMP stored7
+
+biased8:
+	CMPQ        R9, $0x00000008
+	JNE         part13
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Y7
+	VFMADD213PS Y7, Y6, Y0
+	VMOVUPS     Y0, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y7, Y6, Y1
+	VMOVUPS     Y1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y7, Y6, Y2
+	VMOVUPS     Y2, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y7, Y6, Y3
+	VMOVUPS     Y3, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y7, Y6, Y4
+	VMOVUPS     Y4, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y7, Y6, Y5
+	VMOVUPS     Y5, (DI)
+	ADDQ        R8, DI
+	JMP         over14
+
+part13:
+	VMOVD        R9, X7
+	VPBROADCASTD X7, Y7
+	VPCMPGTD     lanes<>+0(SB), Y7, Y7
+	MOVQ         bias+80(FP), R9
+	VMASKMOVPS   (R9), Y7, Y8
+	VFMADD213PS  Y8, Y6, Y0
+	VMASKMOVPS   Y0, Y7, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y8, Y6, Y1
+	VMASKMOVPS   Y1, Y7, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y8, Y6, Y2
+	VMASKMOVPS   Y2, Y7, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y8, Y6, Y3
+	VMASKMOVPS   Y3, Y7, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y8, Y6, Y4
+	VMASKMOVPS   Y4, Y7, (DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y8, Y6, Y5
+	VMASKMOVPS   Y5, Y7, (DI)
+	ADDQ         R8, DI
+
+over14:
 stored7:
 	MOVQ panelA+40(FP), R9
 	ADDQ R9, CX
@@ -2219,9 +2714,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm6x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm6x2AVX2(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·gemm6x2AVX2(SB), NOSPLIT, $0-96
+TEXT ·gemm6x2AVX2(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -2379,14 +2874,14 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Y12
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Y12
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Y13
+	VBROADCASTSS beta+92(FP), Y13
 	CMPQ         R9, $0x00000008
-	JNE          part8
+	JNE          part9
 	VMULPS       Y12, Y0, Y0
 	VMOVUPS      (DI), Y14
 	VFMADD231PS  Y14, Y13, Y0
@@ -2441,9 +2936,9 @@ done5:
 	VFMADD231PS  Y0, Y13, Y11
 	VMOVUPS      Y11, 32(DI)
 	ADDQ         R8, DI
-	JMP          over9
+	JMP          over10
 
-part8:
+part9:
 	VMOVD        R9, X14
 	VPBROADCASTD X14, Y14
 	VPCMPGTD     lanes<>+0(SB), Y14, Y14
@@ -2502,12 +2997,14 @@ part8:
 	VMASKMOVPS   Y11, Y14, 32(DI)
 	ADDQ         R8, DI
 
-over9:
+over10:
 	JMP stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	CMPQ    R9, $0x00000008
-	JNE     part10
+	JNE     part11
 	VMULPS  Y12, Y0, Y0
 	VMOVUPS Y0, (DI)
 	VMULPS  Y12, Y1, Y1
@@ -2538,9 +3035,9 @@ fresh6:
 	VMULPS  Y12, Y11, Y11
 	VMOVUPS Y11, 32(DI)
 	ADDQ    R8, DI
-	JMP     over11
+	JMP     over12
 
-part10:
+part11:
 	VMOVD        R9, X13
 	VPBROADCASTD X13, Y13
 	VPCMPGTD     lanes<>+0(SB), Y13, Y13
@@ -2575,7 +3072,86 @@ part10:
 	VMASKMOVPS   Y11, Y13, 32(DI)
 	ADDQ         R8, DI
 
-over11:
+over12:
+	JMP stored7
+
+biased8:
+	CMPQ        R9, $0x00000008
+	JNE         part13
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Y13
+	VMOVUPS     32(R9), Y14
+	VFMADD213PS Y13, Y12, Y0
+	VMOVUPS     Y0, (DI)
+	VFMADD213PS Y14, Y12, Y1
+	VMOVUPS     Y1, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y13, Y12, Y2
+	VMOVUPS     Y2, (DI)
+	VFMADD213PS Y14, Y12, Y3
+	VMOVUPS     Y3, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y13, Y12, Y4
+	VMOVUPS     Y4, (DI)
+	VFMADD213PS Y14, Y12, Y5
+	VMOVUPS     Y5, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y13, Y12, Y6
+	VMOVUPS     Y6, (DI)
+	VFMADD213PS Y14, Y12, Y7
+	VMOVUPS     Y7, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y13, Y12, Y8
+	VMOVUPS     Y8, (DI)
+	VFMADD213PS Y14, Y12, Y9
+	VMOVUPS     Y9, 32(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Y13, Y12, Y10
+	VMOVUPS     Y10, (DI)
+	VFMADD213PS Y14, Y12, Y11
+	VMOVUPS     Y11, 32(DI)
+	ADDQ        R8, DI
+	JMP         over14
+
+part13:
+	VMOVD        R9, X13
+	VPBROADCASTD X13, Y13
+	VPCMPGTD     lanes<>+0(SB), Y13, Y13
+	MOVQ         bias+80(FP), R9
+	VMOVUPS      (R9), Y14
+	VMASKMOVPS   32(R9), Y13, Y15
+	VFMADD213PS  Y14, Y12, Y0
+	VMOVUPS      Y0, (DI)
+	VFMADD213PS  Y15, Y12, Y1
+	VMASKMOVPS   Y1, Y13, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y14, Y12, Y2
+	VMOVUPS      Y2, (DI)
+	VFMADD213PS  Y15, Y12, Y3
+	VMASKMOVPS   Y3, Y13, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y14, Y12, Y4
+	VMOVUPS      Y4, (DI)
+	VFMADD213PS  Y15, Y12, Y5
+	VMASKMOVPS   Y5, Y13, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y14, Y12, Y6
+	VMOVUPS      Y6, (DI)
+	VFMADD213PS  Y15, Y12, Y7
+	VMASKMOVPS   Y7, Y13, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y14, Y12, Y8
+	VMOVUPS      Y8, (DI)
+	VFMADD213PS  Y15, Y12, Y9
+	VMASKMOVPS   Y9, Y13, 32(DI)
+	ADDQ         R8, DI
+	VFMADD213PS  Y14, Y12, Y10
+	VMOVUPS      Y10, (DI)
+	VFMADD213PS  Y15, Y12, Y11
+	VMASKMOVPS   Y11, Y13, 32(DI)
+	ADDQ         R8, DI
+
+over14:
 stored7:
 	MOVQ panelA+40(FP), R9
 	ADDQ R9, CX
@@ -2584,9 +3160,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm1x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm1x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm1x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm1x1AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -2641,12 +3217,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z1
-	MOVQ         tail+88(FP), R8
-	MOVL         beta+84(FP), R9
+	VBROADCASTSS alpha+88(FP), Z1
+	MOVQ         tail+96(FP), R8
+	MOVL         beta+92(FP), R9
 	SHLL         $0x01, R9
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z2
+	VBROADCASTSS beta+92(FP), Z2
 	MOVL         $0x0000ffff, R9
 	BZHIL        R8, R9, R9
 	KMOVW        R9, K1
@@ -2658,12 +3234,25 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R9
 	BZHIL   R8, R9, R9
 	KMOVW   R9, K1
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, K1, (SI)
 	ADDQ    DI, SI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R9
+	BZHIL       R8, R9, R9
+	KMOVW       R9, K1
+	MOVQ        bias+80(FP), R8
+	VMOVUPS.Z   (R8), K1, Z2
+	VFMADD213PS Z2, Z1, Z0
+	VMOVUPS     Z0, K1, (SI)
+	ADDQ        DI, SI
 
 stored7:
 	MOVQ panelA+40(FP), R8
@@ -2673,9 +3262,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm1x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm1x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm1x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm1x2AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -2741,12 +3330,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z2
-	MOVQ         tail+88(FP), R8
-	MOVL         beta+84(FP), R9
+	VBROADCASTSS alpha+88(FP), Z2
+	MOVQ         tail+96(FP), R8
+	MOVL         beta+92(FP), R9
 	SHLL         $0x01, R9
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z3
+	VBROADCASTSS beta+92(FP), Z3
 	MOVL         $0x0000ffff, R9
 	BZHIL        R8, R9, R9
 	KMOVW        R9, K1
@@ -2762,6 +3351,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R9
 	BZHIL   R8, R9, R9
 	KMOVW   R9, K1
@@ -2770,6 +3361,20 @@ fresh6:
 	VMULPS  Z2, Z1, Z1
 	VMOVUPS Z1, K1, 64(SI)
 	ADDQ    DI, SI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R9
+	BZHIL       R8, R9, R9
+	KMOVW       R9, K1
+	MOVQ        bias+80(FP), R8
+	VMOVUPS     (R8), Z3
+	VMOVUPS.Z   64(R8), K1, Z4
+	VFMADD213PS Z3, Z2, Z0
+	VMOVUPS     Z0, (SI)
+	VFMADD213PS Z4, Z2, Z1
+	VMOVUPS     Z1, K1, 64(SI)
+	ADDQ        DI, SI
 
 stored7:
 	MOVQ panelA+40(FP), R8
@@ -2779,9 +3384,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm2x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm2x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm2x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm2x1AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -2847,12 +3452,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z2
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z2
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z3
+	VBROADCASTSS beta+92(FP), Z3
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -2869,6 +3474,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -2878,6 +3485,20 @@ fresh6:
 	VMULPS  Z2, Z1, Z1
 	VMOVUPS Z1, K1, (DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS.Z   (R9), K1, Z3
+	VFMADD213PS Z3, Z2, Z0
+	VMOVUPS     Z0, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z3, Z2, Z1
+	VMOVUPS     Z1, K1, (DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -2887,9 +3508,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm2x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm2x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm2x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm2x2AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -2972,12 +3593,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z4
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z4
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z5
+	VBROADCASTSS beta+92(FP), Z5
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -3002,6 +3623,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -3015,6 +3638,25 @@ fresh6:
 	VMULPS  Z4, Z3, Z3
 	VMOVUPS Z3, K1, 64(DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Z5
+	VMOVUPS.Z   64(R9), K1, Z6
+	VFMADD213PS Z5, Z4, Z0
+	VMOVUPS     Z0, (DI)
+	VFMADD213PS Z6, Z4, Z1
+	VMOVUPS     Z1, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z5, Z4, Z2
+	VMOVUPS     Z2, (DI)
+	VFMADD213PS Z6, Z4, Z3
+	VMOVUPS     Z3, K1, 64(DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -3024,9 +3666,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm3x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm3x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm3x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm3x1AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -3103,12 +3745,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z3
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z3
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z4
+	VBROADCASTSS beta+92(FP), Z4
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -3130,6 +3772,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -3142,6 +3786,23 @@ fresh6:
 	VMULPS  Z3, Z2, Z2
 	VMOVUPS Z2, K1, (DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS.Z   (R9), K1, Z4
+	VFMADD213PS Z4, Z3, Z0
+	VMOVUPS     Z0, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z4, Z3, Z1
+	VMOVUPS     Z1, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z4, Z3, Z2
+	VMOVUPS     Z2, K1, (DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -3151,9 +3812,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm3x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm3x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm3x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm3x2AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -3253,12 +3914,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z6
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z6
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z7
+	VBROADCASTSS beta+92(FP), Z7
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -3292,6 +3953,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -3310,6 +3973,30 @@ fresh6:
 	VMULPS  Z6, Z5, Z5
 	VMOVUPS Z5, K1, 64(DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Z7
+	VMOVUPS.Z   64(R9), K1, Z8
+	VFMADD213PS Z7, Z6, Z0
+	VMOVUPS     Z0, (DI)
+	VFMADD213PS Z8, Z6, Z1
+	VMOVUPS     Z1, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z7, Z6, Z2
+	VMOVUPS     Z2, (DI)
+	VFMADD213PS Z8, Z6, Z3
+	VMOVUPS     Z3, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z7, Z6, Z4
+	VMOVUPS     Z4, (DI)
+	VFMADD213PS Z8, Z6, Z5
+	VMOVUPS     Z5, K1, 64(DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -3319,9 +4006,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm4x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm4x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm4x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm4x1AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -3416,12 +4103,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z4
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z4
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z5
+	VBROADCASTSS beta+92(FP), Z5
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -3448,6 +4135,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -3463,6 +4152,26 @@ fresh6:
 	VMULPS  Z4, Z3, Z3
 	VMOVUPS Z3, K1, (DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS.Z   (R9), K1, Z5
+	VFMADD213PS Z5, Z4, Z0
+	VMOVUPS     Z0, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z5, Z4, Z1
+	VMOVUPS     Z1, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z5, Z4, Z2
+	VMOVUPS     Z2, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z5, Z4, Z3
+	VMOVUPS     Z3, K1, (DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -3472,9 +4181,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm4x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm4x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm4x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm4x2AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -3598,12 +4307,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z8
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z8
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z9
+	VBROADCASTSS beta+92(FP), Z9
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -3646,6 +4355,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -3669,6 +4380,35 @@ fresh6:
 	VMULPS  Z8, Z7, Z7
 	VMOVUPS Z7, K1, 64(DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Z9
+	VMOVUPS.Z   64(R9), K1, Z10
+	VFMADD213PS Z9, Z8, Z0
+	VMOVUPS     Z0, (DI)
+	VFMADD213PS Z10, Z8, Z1
+	VMOVUPS     Z1, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z9, Z8, Z2
+	VMOVUPS     Z2, (DI)
+	VFMADD213PS Z10, Z8, Z3
+	VMOVUPS     Z3, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z9, Z8, Z4
+	VMOVUPS     Z4, (DI)
+	VFMADD213PS Z10, Z8, Z5
+	VMOVUPS     Z5, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z9, Z8, Z6
+	VMOVUPS     Z6, (DI)
+	VFMADD213PS Z10, Z8, Z7
+	VMOVUPS     Z7, K1, 64(DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -3678,9 +4418,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm5x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm5x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm5x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm5x1AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -3786,12 +4526,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z5
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z5
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z6
+	VBROADCASTSS beta+92(FP), Z6
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -3823,6 +4563,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -3841,6 +4583,29 @@ fresh6:
 	VMULPS  Z5, Z4, Z4
 	VMOVUPS Z4, K1, (DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS.Z   (R9), K1, Z6
+	VFMADD213PS Z6, Z5, Z0
+	VMOVUPS     Z0, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z6, Z5, Z1
+	VMOVUPS     Z1, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z6, Z5, Z2
+	VMOVUPS     Z2, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z6, Z5, Z3
+	VMOVUPS     Z3, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z6, Z5, Z4
+	VMOVUPS     Z4, K1, (DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -3850,9 +4615,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm5x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm5x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm5x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm5x2AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -3993,12 +4758,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z10
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z10
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z11
+	VBROADCASTSS beta+92(FP), Z11
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -4050,6 +4815,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -4078,6 +4845,40 @@ fresh6:
 	VMULPS  Z10, Z9, Z9
 	VMOVUPS Z9, K1, 64(DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Z11
+	VMOVUPS.Z   64(R9), K1, Z12
+	VFMADD213PS Z11, Z10, Z0
+	VMOVUPS     Z0, (DI)
+	VFMADD213PS Z12, Z10, Z1
+	VMOVUPS     Z1, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z11, Z10, Z2
+	VMOVUPS     Z2, (DI)
+	VFMADD213PS Z12, Z10, Z3
+	VMOVUPS     Z3, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z11, Z10, Z4
+	VMOVUPS     Z4, (DI)
+	VFMADD213PS Z12, Z10, Z5
+	VMOVUPS     Z5, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z11, Z10, Z6
+	VMOVUPS     Z6, (DI)
+	VFMADD213PS Z12, Z10, Z7
+	VMOVUPS     Z7, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z11, Z10, Z8
+	VMOVUPS     Z8, (DI)
+	VFMADD213PS Z12, Z10, Z9
+	VMOVUPS     Z9, K1, 64(DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -4087,9 +4888,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm6x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm6x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm6x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm6x1AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -4206,12 +5007,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z6
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z6
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z7
+	VBROADCASTSS beta+92(FP), Z7
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -4248,6 +5049,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -4269,6 +5072,32 @@ fresh6:
 	VMULPS  Z6, Z5, Z5
 	VMOVUPS Z5, K1, (DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS.Z   (R9), K1, Z7
+	VFMADD213PS Z7, Z6, Z0
+	VMOVUPS     Z0, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z7, Z6, Z1
+	VMOVUPS     Z1, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z7, Z6, Z2
+	VMOVUPS     Z2, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z7, Z6, Z3
+	VMOVUPS     Z3, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z7, Z6, Z4
+	VMOVUPS     Z4, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z7, Z6, Z5
+	VMOVUPS     Z5, K1, (DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -4278,9 +5107,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm6x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm6x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm6x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm6x2AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -4438,12 +5267,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z12
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z12
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z13
+	VBROADCASTSS beta+92(FP), Z13
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -4504,6 +5333,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -4537,6 +5368,45 @@ fresh6:
 	VMULPS  Z12, Z11, Z11
 	VMOVUPS Z11, K1, 64(DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Z13
+	VMOVUPS.Z   64(R9), K1, Z14
+	VFMADD213PS Z13, Z12, Z0
+	VMOVUPS     Z0, (DI)
+	VFMADD213PS Z14, Z12, Z1
+	VMOVUPS     Z1, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z2
+	VMOVUPS     Z2, (DI)
+	VFMADD213PS Z14, Z12, Z3
+	VMOVUPS     Z3, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z4
+	VMOVUPS     Z4, (DI)
+	VFMADD213PS Z14, Z12, Z5
+	VMOVUPS     Z5, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z6
+	VMOVUPS     Z6, (DI)
+	VFMADD213PS Z14, Z12, Z7
+	VMOVUPS     Z7, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z8
+	VMOVUPS     Z8, (DI)
+	VFMADD213PS Z14, Z12, Z9
+	VMOVUPS     Z9, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z10
+	VMOVUPS     Z10, (DI)
+	VFMADD213PS Z14, Z12, Z11
+	VMOVUPS     Z11, K1, 64(DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -4546,9 +5416,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm7x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm7x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm7x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm7x1AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -4683,12 +5553,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z7
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z7
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z8
+	VBROADCASTSS beta+92(FP), Z8
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -4730,6 +5600,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -4754,6 +5626,35 @@ fresh6:
 	VMULPS  Z7, Z6, Z6
 	VMOVUPS Z6, K1, (DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS.Z   (R9), K1, Z8
+	VFMADD213PS Z8, Z7, Z0
+	VMOVUPS     Z0, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z8, Z7, Z1
+	VMOVUPS     Z1, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z8, Z7, Z2
+	VMOVUPS     Z2, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z8, Z7, Z3
+	VMOVUPS     Z3, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z8, Z7, Z4
+	VMOVUPS     Z4, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z8, Z7, Z5
+	VMOVUPS     Z5, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z8, Z7, Z6
+	VMOVUPS     Z6, K1, (DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -4763,9 +5664,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm7x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm7x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm7x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm7x2AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -4947,12 +5848,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z14
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z14
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z15
+	VBROADCASTSS beta+92(FP), Z15
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -5022,6 +5923,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -5060,6 +5963,50 @@ fresh6:
 	VMULPS  Z14, Z13, Z13
 	VMOVUPS Z13, K1, 64(DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Z15
+	VMOVUPS.Z   64(R9), K1, Z16
+	VFMADD213PS Z15, Z14, Z0
+	VMOVUPS     Z0, (DI)
+	VFMADD213PS Z16, Z14, Z1
+	VMOVUPS     Z1, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z15, Z14, Z2
+	VMOVUPS     Z2, (DI)
+	VFMADD213PS Z16, Z14, Z3
+	VMOVUPS     Z3, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z15, Z14, Z4
+	VMOVUPS     Z4, (DI)
+	VFMADD213PS Z16, Z14, Z5
+	VMOVUPS     Z5, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z15, Z14, Z6
+	VMOVUPS     Z6, (DI)
+	VFMADD213PS Z16, Z14, Z7
+	VMOVUPS     Z7, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z15, Z14, Z8
+	VMOVUPS     Z8, (DI)
+	VFMADD213PS Z16, Z14, Z9
+	VMOVUPS     Z9, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z15, Z14, Z10
+	VMOVUPS     Z10, (DI)
+	VFMADD213PS Z16, Z14, Z11
+	VMOVUPS     Z11, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z15, Z14, Z12
+	VMOVUPS     Z12, (DI)
+	VFMADD213PS Z16, Z14, Z13
+	VMOVUPS     Z13, K1, 64(DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -5069,9 +6016,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm8x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm8x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm8x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm8x1AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -5217,12 +6164,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z8
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z8
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z9
+	VBROADCASTSS beta+92(FP), Z9
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -5269,6 +6216,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -5296,6 +6245,38 @@ fresh6:
 	VMULPS  Z8, Z7, Z7
 	VMOVUPS Z7, K1, (DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS.Z   (R9), K1, Z9
+	VFMADD213PS Z9, Z8, Z0
+	VMOVUPS     Z0, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z9, Z8, Z1
+	VMOVUPS     Z1, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z9, Z8, Z2
+	VMOVUPS     Z2, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z9, Z8, Z3
+	VMOVUPS     Z3, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z9, Z8, Z4
+	VMOVUPS     Z4, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z9, Z8, Z5
+	VMOVUPS     Z5, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z9, Z8, Z6
+	VMOVUPS     Z6, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z9, Z8, Z7
+	VMOVUPS     Z7, K1, (DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -5305,9 +6286,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm8x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm8x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm8x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm8x2AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -5506,12 +6487,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z16
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z16
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z17
+	VBROADCASTSS beta+92(FP), Z17
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -5590,6 +6571,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -5633,6 +6616,55 @@ fresh6:
 	VMULPS  Z16, Z15, Z15
 	VMOVUPS Z15, K1, 64(DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Z17
+	VMOVUPS.Z   64(R9), K1, Z18
+	VFMADD213PS Z17, Z16, Z0
+	VMOVUPS     Z0, (DI)
+	VFMADD213PS Z18, Z16, Z1
+	VMOVUPS     Z1, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z17, Z16, Z2
+	VMOVUPS     Z2, (DI)
+	VFMADD213PS Z18, Z16, Z3
+	VMOVUPS     Z3, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z17, Z16, Z4
+	VMOVUPS     Z4, (DI)
+	VFMADD213PS Z18, Z16, Z5
+	VMOVUPS     Z5, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z17, Z16, Z6
+	VMOVUPS     Z6, (DI)
+	VFMADD213PS Z18, Z16, Z7
+	VMOVUPS     Z7, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z17, Z16, Z8
+	VMOVUPS     Z8, (DI)
+	VFMADD213PS Z18, Z16, Z9
+	VMOVUPS     Z9, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z17, Z16, Z10
+	VMOVUPS     Z10, (DI)
+	VFMADD213PS Z18, Z16, Z11
+	VMOVUPS     Z11, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z17, Z16, Z12
+	VMOVUPS     Z12, (DI)
+	VFMADD213PS Z18, Z16, Z13
+	VMOVUPS     Z13, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z17, Z16, Z14
+	VMOVUPS     Z14, (DI)
+	VFMADD213PS Z18, Z16, Z15
+	VMOVUPS     Z15, K1, 64(DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -5642,9 +6674,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm9x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm9x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm9x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm9x1AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -5801,12 +6833,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z9
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z9
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z10
+	VBROADCASTSS beta+92(FP), Z10
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -5858,6 +6890,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -5888,6 +6922,41 @@ fresh6:
 	VMULPS  Z9, Z8, Z8
 	VMOVUPS Z8, K1, (DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS.Z   (R9), K1, Z10
+	VFMADD213PS Z10, Z9, Z0
+	VMOVUPS     Z0, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z10, Z9, Z1
+	VMOVUPS     Z1, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z10, Z9, Z2
+	VMOVUPS     Z2, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z10, Z9, Z3
+	VMOVUPS     Z3, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z10, Z9, Z4
+	VMOVUPS     Z4, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z10, Z9, Z5
+	VMOVUPS     Z5, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z10, Z9, Z6
+	VMOVUPS     Z6, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z10, Z9, Z7
+	VMOVUPS     Z7, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z10, Z9, Z8
+	VMOVUPS     Z8, K1, (DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -5897,9 +6966,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm9x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm9x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm9x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm9x2AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -6115,12 +7184,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z18
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z18
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z19
+	VBROADCASTSS beta+92(FP), Z19
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -6208,6 +7277,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -6256,6 +7327,60 @@ fresh6:
 	VMULPS  Z18, Z17, Z17
 	VMOVUPS Z17, K1, 64(DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Z19
+	VMOVUPS.Z   64(R9), K1, Z20
+	VFMADD213PS Z19, Z18, Z0
+	VMOVUPS     Z0, (DI)
+	VFMADD213PS Z20, Z18, Z1
+	VMOVUPS     Z1, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z19, Z18, Z2
+	VMOVUPS     Z2, (DI)
+	VFMADD213PS Z20, Z18, Z3
+	VMOVUPS     Z3, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z19, Z18, Z4
+	VMOVUPS     Z4, (DI)
+	VFMADD213PS Z20, Z18, Z5
+	VMOVUPS     Z5, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z19, Z18, Z6
+	VMOVUPS     Z6, (DI)
+	VFMADD213PS Z20, Z18, Z7
+	VMOVUPS     Z7, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z19, Z18, Z8
+	VMOVUPS     Z8, (DI)
+	VFMADD213PS Z20, Z18, Z9
+	VMOVUPS     Z9, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z19, Z18, Z10
+	VMOVUPS     Z10, (DI)
+	VFMADD213PS Z20, Z18, Z11
+	VMOVUPS     Z11, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z19, Z18, Z12
+	VMOVUPS     Z12, (DI)
+	VFMADD213PS Z20, Z18, Z13
+	VMOVUPS     Z13, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z19, Z18, Z14
+	VMOVUPS     Z14, (DI)
+	VFMADD213PS Z20, Z18, Z15
+	VMOVUPS     Z15, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z19, Z18, Z16
+	VMOVUPS     Z16, (DI)
+	VFMADD213PS Z20, Z18, Z17
+	VMOVUPS     Z17, K1, 64(DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -6265,9 +7390,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm10x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm10x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm10x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm10x1AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -6442,12 +7567,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z10
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z10
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z11
+	VBROADCASTSS beta+92(FP), Z11
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -6504,6 +7629,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -6537,6 +7664,44 @@ fresh6:
 	VMULPS  Z10, Z9, Z9
 	VMOVUPS Z9, K1, (DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS.Z   (R9), K1, Z11
+	VFMADD213PS Z11, Z10, Z0
+	VMOVUPS     Z0, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z11, Z10, Z1
+	VMOVUPS     Z1, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z11, Z10, Z2
+	VMOVUPS     Z2, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z11, Z10, Z3
+	VMOVUPS     Z3, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z11, Z10, Z4
+	VMOVUPS     Z4, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z11, Z10, Z5
+	VMOVUPS     Z5, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z11, Z10, Z6
+	VMOVUPS     Z6, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z11, Z10, Z7
+	VMOVUPS     Z7, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z11, Z10, Z8
+	VMOVUPS     Z8, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z11, Z10, Z9
+	VMOVUPS     Z9, K1, (DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -6546,9 +7711,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm10x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm10x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm10x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm10x2AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -6788,12 +7953,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z20
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z20
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z21
+	VBROADCASTSS beta+92(FP), Z21
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -6890,6 +8055,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -6943,6 +8110,65 @@ fresh6:
 	VMULPS  Z20, Z19, Z19
 	VMOVUPS Z19, K1, 64(DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Z21
+	VMOVUPS.Z   64(R9), K1, Z22
+	VFMADD213PS Z21, Z20, Z0
+	VMOVUPS     Z0, (DI)
+	VFMADD213PS Z22, Z20, Z1
+	VMOVUPS     Z1, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z21, Z20, Z2
+	VMOVUPS     Z2, (DI)
+	VFMADD213PS Z22, Z20, Z3
+	VMOVUPS     Z3, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z21, Z20, Z4
+	VMOVUPS     Z4, (DI)
+	VFMADD213PS Z22, Z20, Z5
+	VMOVUPS     Z5, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z21, Z20, Z6
+	VMOVUPS     Z6, (DI)
+	VFMADD213PS Z22, Z20, Z7
+	VMOVUPS     Z7, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z21, Z20, Z8
+	VMOVUPS     Z8, (DI)
+	VFMADD213PS Z22, Z20, Z9
+	VMOVUPS     Z9, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z21, Z20, Z10
+	VMOVUPS     Z10, (DI)
+	VFMADD213PS Z22, Z20, Z11
+	VMOVUPS     Z11, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z21, Z20, Z12
+	VMOVUPS     Z12, (DI)
+	VFMADD213PS Z22, Z20, Z13
+	VMOVUPS     Z13, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z21, Z20, Z14
+	VMOVUPS     Z14, (DI)
+	VFMADD213PS Z22, Z20, Z15
+	VMOVUPS     Z15, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z21, Z20, Z16
+	VMOVUPS     Z16, (DI)
+	VFMADD213PS Z22, Z20, Z17
+	VMOVUPS     Z17, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z21, Z20, Z18
+	VMOVUPS     Z18, (DI)
+	VFMADD213PS Z22, Z20, Z19
+	VMOVUPS     Z19, K1, 64(DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -6952,9 +8178,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm11x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm11x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm11x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm11x1AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -7140,12 +8366,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z11
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z11
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z12
+	VBROADCASTSS beta+92(FP), Z12
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -7207,6 +8433,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -7243,6 +8471,47 @@ fresh6:
 	VMULPS  Z11, Z10, Z10
 	VMOVUPS Z10, K1, (DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS.Z   (R9), K1, Z12
+	VFMADD213PS Z12, Z11, Z0
+	VMOVUPS     Z0, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z12, Z11, Z1
+	VMOVUPS     Z1, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z12, Z11, Z2
+	VMOVUPS     Z2, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z12, Z11, Z3
+	VMOVUPS     Z3, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z12, Z11, Z4
+	VMOVUPS     Z4, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z12, Z11, Z5
+	VMOVUPS     Z5, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z12, Z11, Z6
+	VMOVUPS     Z6, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z12, Z11, Z7
+	VMOVUPS     Z7, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z12, Z11, Z8
+	VMOVUPS     Z8, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z12, Z11, Z9
+	VMOVUPS     Z9, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z12, Z11, Z10
+	VMOVUPS     Z10, K1, (DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -7252,9 +8521,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm11x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm11x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm11x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm11x2AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -7511,12 +8780,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z22
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z22
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z23
+	VBROADCASTSS beta+92(FP), Z23
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -7622,6 +8891,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -7680,6 +8951,70 @@ fresh6:
 	VMULPS  Z22, Z21, Z21
 	VMOVUPS Z21, K1, 64(DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Z23
+	VMOVUPS.Z   64(R9), K1, Z24
+	VFMADD213PS Z23, Z22, Z0
+	VMOVUPS     Z0, (DI)
+	VFMADD213PS Z24, Z22, Z1
+	VMOVUPS     Z1, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z23, Z22, Z2
+	VMOVUPS     Z2, (DI)
+	VFMADD213PS Z24, Z22, Z3
+	VMOVUPS     Z3, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z23, Z22, Z4
+	VMOVUPS     Z4, (DI)
+	VFMADD213PS Z24, Z22, Z5
+	VMOVUPS     Z5, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z23, Z22, Z6
+	VMOVUPS     Z6, (DI)
+	VFMADD213PS Z24, Z22, Z7
+	VMOVUPS     Z7, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z23, Z22, Z8
+	VMOVUPS     Z8, (DI)
+	VFMADD213PS Z24, Z22, Z9
+	VMOVUPS     Z9, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z23, Z22, Z10
+	VMOVUPS     Z10, (DI)
+	VFMADD213PS Z24, Z22, Z11
+	VMOVUPS     Z11, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z23, Z22, Z12
+	VMOVUPS     Z12, (DI)
+	VFMADD213PS Z24, Z22, Z13
+	VMOVUPS     Z13, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z23, Z22, Z14
+	VMOVUPS     Z14, (DI)
+	VFMADD213PS Z24, Z22, Z15
+	VMOVUPS     Z15, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z23, Z22, Z16
+	VMOVUPS     Z16, (DI)
+	VFMADD213PS Z24, Z22, Z17
+	VMOVUPS     Z17, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z23, Z22, Z18
+	VMOVUPS     Z18, (DI)
+	VFMADD213PS Z24, Z22, Z19
+	VMOVUPS     Z19, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z23, Z22, Z20
+	VMOVUPS     Z20, (DI)
+	VFMADD213PS Z24, Z22, Z21
+	VMOVUPS     Z21, K1, 64(DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -7689,9 +9024,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm12x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm12x1AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm12x1AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm12x1AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -7888,12 +9223,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z12
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z12
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z13
+	VBROADCASTSS beta+92(FP), Z13
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -7960,6 +9295,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -7999,6 +9336,50 @@ fresh6:
 	VMULPS  Z12, Z11, Z11
 	VMOVUPS Z11, K1, (DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS.Z   (R9), K1, Z13
+	VFMADD213PS Z13, Z12, Z0
+	VMOVUPS     Z0, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z1
+	VMOVUPS     Z1, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z2
+	VMOVUPS     Z2, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z3
+	VMOVUPS     Z3, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z4
+	VMOVUPS     Z4, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z5
+	VMOVUPS     Z5, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z6
+	VMOVUPS     Z6, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z7
+	VMOVUPS     Z7, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z8
+	VMOVUPS     Z8, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z9
+	VMOVUPS     Z9, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z10
+	VMOVUPS     Z10, K1, (DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z13, Z12, Z11
+	VMOVUPS     Z11, K1, (DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9
@@ -8008,9 +9389,9 @@ stored7:
 	VZEROUPPER
 	RET
 
-// func gemm12x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha float32, beta float32, tail int)
+// func gemm12x2AVX512(panels int, depth int, a *float32, rowA uintptr, stepA uintptr, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha float32, beta float32, tail int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·gemm12x2AVX512(SB), NOSPLIT, $0-96
+TEXT ·gemm12x2AVX512(SB), NOSPLIT, $0-104
 	MOVQ depth+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ rowA+24(FP), DX
@@ -8284,12 +9665,12 @@ single4:
 	JNZ          single4
 
 done5:
-	VBROADCASTSS alpha+80(FP), Z24
-	MOVQ         tail+88(FP), R9
-	MOVL         beta+84(FP), R10
+	VBROADCASTSS alpha+88(FP), Z24
+	MOVQ         tail+96(FP), R9
+	MOVL         beta+92(FP), R10
 	SHLL         $0x01, R10
 	JZ           fresh6
-	VBROADCASTSS beta+84(FP), Z25
+	VBROADCASTSS beta+92(FP), Z25
 	MOVL         $0x0000ffff, R10
 	BZHIL        R9, R10, R10
 	KMOVW        R10, K1
@@ -8404,6 +9785,8 @@ done5:
 	JMP          stored7
 
 fresh6:
+	CMPQ    bias+80(FP), $0x00
+	JNE     biased8
 	MOVL    $0x0000ffff, R10
 	BZHIL   R9, R10, R10
 	KMOVW   R10, K1
@@ -8467,6 +9850,75 @@ fresh6:
 	VMULPS  Z24, Z23, Z23
 	VMOVUPS Z23, K1, 64(DI)
 	ADDQ    R8, DI
+	JMP     stored7
+
+biased8:
+	MOVL        $0x0000ffff, R10
+	BZHIL       R9, R10, R10
+	KMOVW       R10, K1
+	MOVQ        bias+80(FP), R9
+	VMOVUPS     (R9), Z25
+	VMOVUPS.Z   64(R9), K1, Z26
+	VFMADD213PS Z25, Z24, Z0
+	VMOVUPS     Z0, (DI)
+	VFMADD213PS Z26, Z24, Z1
+	VMOVUPS     Z1, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z25, Z24, Z2
+	VMOVUPS     Z2, (DI)
+	VFMADD213PS Z26, Z24, Z3
+	VMOVUPS     Z3, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z25, Z24, Z4
+	VMOVUPS     Z4, (DI)
+	VFMADD213PS Z26, Z24, Z5
+	VMOVUPS     Z5, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z25, Z24, Z6
+	VMOVUPS     Z6, (DI)
+	VFMADD213PS Z26, Z24, Z7
+	VMOVUPS     Z7, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z25, Z24, Z8
+	VMOVUPS     Z8, (DI)
+	VFMADD213PS Z26, Z24, Z9
+	VMOVUPS     Z9, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z25, Z24, Z10
+	VMOVUPS     Z10, (DI)
+	VFMADD213PS Z26, Z24, Z11
+	VMOVUPS     Z11, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z25, Z24, Z12
+	VMOVUPS     Z12, (DI)
+	VFMADD213PS Z26, Z24, Z13
+	VMOVUPS     Z13, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z25, Z24, Z14
+	VMOVUPS     Z14, (DI)
+	VFMADD213PS Z26, Z24, Z15
+	VMOVUPS     Z15, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z25, Z24, Z16
+	VMOVUPS     Z16, (DI)
+	VFMADD213PS Z26, Z24, Z17
+	VMOVUPS     Z17, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z25, Z24, Z18
+	VMOVUPS     Z18, (DI)
+	VFMADD213PS Z26, Z24, Z19
+	VMOVUPS     Z19, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z25, Z24, Z20
+	VMOVUPS     Z20, (DI)
+	VFMADD213PS Z26, Z24, Z21
+	VMOVUPS     Z21, K1, 64(DI)
+	ADDQ        R8, DI
+	VFMADD213PS Z25, Z24, Z22
+	VMOVUPS     Z22, (DI)
+	VFMADD213PS Z26, Z24, Z23
+	VMOVUPS     Z23, K1, 64(DI)
+	ADDQ        R8, DI
 
 stored7:
 	MOVQ panelA+40(FP), R9

@@ -52,14 +52,17 @@ func (p *product) rowA(i, l, depth int, space []float32) []float32 {
 	return space
 }
 
-// store adds alpha times the sums to beta times a piece of row i of C.
+// store adds alpha times the sums to beta times a piece of row i of C, or to the bias where beta is 0.
 func (p *product) store(i, j, cols int, beta float32, sums *[4]float32) {
 	row := p.c[i*p.ldc+j:][:cols]
 	for y := range row {
-		if beta == 0 {
-			row[y] = p.alpha * sums[y]
-		} else {
+		switch {
+		case beta != 0:
 			row[y] = p.alpha*sums[y] + beta*row[y]
+		case p.bias != nil:
+			row[y] = p.alpha*sums[y] + p.bias[j+y]
+		default:
+			row[y] = p.alpha * sums[y]
 		}
 	}
 }

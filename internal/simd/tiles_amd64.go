@@ -2,11 +2,11 @@ package simd
 
 // tileKernel multiplies panels tiles of C, one below the other:
 //
-//	C[i][j] = alpha * sum over l of A[i][l]*B[l][j] + beta*C[i][j]
+//	C[i][j] = alpha * sum over l of A[i][l]*B[l][j] + beta*C[i][j], or + bias[j] where beta is 0 and bias isn't nil
 //
 // A's element (i, l) is at a + i*rowA + l*stepA bytes, the next panel's rows start panelA bytes later. B's row l is at
 // b + l*stepB. C's rows are rowC bytes apart. tail is how many lanes of a tile's last vector are inside C.
-type tileKernel func(panels, depth int, a *float32, rowA, stepA, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha, beta float32, tail int)
+type tileKernel func(panels, depth int, a *float32, rowA, stepA, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha, beta float32, tail int)
 
 // tileSet is the product kernels of one tier.
 type tileSet struct {
@@ -86,13 +86,17 @@ func (s *tileSet) block(w *Workspace, p *product, beta float32, i, rows, j, cols
 			b, stepB = &panel[0], floats(stepPanel)
 		}
 		c, rowC := &p.c[i*p.ldc+j+x], floats(p.ldc)
+		var bias *float32
+		if p.bias != nil {
+			bias = &p.bias[j+x]
+		}
 		tail := n - (vectors-1)*s.lanes
 		if tall > 0 {
-			s.kernels[low][vectors-1](tall, depth, &a[0], rowA, stepTall, panelTall, b, stepB, c, rowC, p.alpha, beta, tail)
+			s.kernels[low][vectors-1](tall, depth, &a[0], rowA, stepTall, panelTall, b, stepB, c, rowC, bias, p.alpha, beta, tail)
 		}
 		if tall < panels {
 			c := &p.c[(i+tall*(low+1))*p.ldc+j+x]
-			s.kernels[low-1][vectors-1](panels-tall, depth, &a[startLow], rowA, stepLow, panelLow, b, stepB, c, rowC, p.alpha, beta, tail)
+			s.kernels[low-1][vectors-1](panels-tall, depth, &a[startLow], rowA, stepLow, panelLow, b, stepB, c, rowC, bias, p.alpha, beta, tail)
 		}
 	}
 }

@@ -22,8 +22,8 @@ func gemm(e *emitter) {
 func tile(e *emitter, rows, vectors int) {
 	const unroll = 4
 	e.function(fmt.Sprintf("gemm%dx%d", rows, vectors),
-		"func(panels, depth int, a *float32, rowA, stepA, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, alpha, beta float32, tail int)",
-		fmt.Sprintf("multiplies panels tiles of %d rows and %d vectors; strides are in bytes, tail lanes of the last vector count.", rows, vectors))
+		"func(panels, depth int, a *float32, rowA, stepA, panelA uintptr, b *float32, stepB uintptr, c *float32, rowC uintptr, bias *float32, alpha, beta float32, tail int)",
+		fmt.Sprintf("multiplies panels tiles of %d rows and %d vectors; strides are in bytes, tail lanes of the last vector count. A bias that isn't nil is added to each row where beta is 0.", rows, vectors))
 	depth, a, rowA, stepA := e.word("depth"), e.word("a"), e.word("rowA"), e.word("stepA")
 	stepB, c, rowC := e.word("stepB"), e.word("c"), e.word("rowC")
 
@@ -109,14 +109,30 @@ func tileStore(e *emitter, sums [][]reg.VecVirtual, c, rowC reg.GPVirtual) {
 	vectors := len(sums[0])
 	alpha, beta, tail := e.broadcast("alpha"), e.vec(), e.word("tail")
 	fresh, end := e.label("fresh"), e.label("stored")
-	write := func(add bool, m *mask) {
+	biased := e.label("biased")
+	write := func(add, bias bool, m *mask) {
+		var row []reg.VecVirtual
+		if bias {
+			from := e.word("bias")
+			for j := range vectors {
+				lanes := m
+				if j < vectors-1 {
+					lanes = nil
+				}
+				row = append(row, e.load(Mem{Base: from, Disp: j * e.bytes()}, lanes))
+			}
+		}
 		for i := range sums {
 			for j, v := range sums[i] {
 				at, lanes := Mem{Base: c, Disp: j * e.bytes()}, m
 				if j < vectors-1 {
 					lanes = nil
 				}
-				e.VMULPS(alpha, v, v)
+				if bias {
+					e.VFMADD213PS(row[j], alpha, v)
+				} else {
+					e.VMULPS(alpha, v, v)
+				}
 				if add {
 					old := e.load(at, lanes)
 					e.VFMADD231PS(old, beta, v)
@@ -127,20 +143,20 @@ func tileStore(e *emitter, sums [][]reg.VecVirtual, c, rowC reg.GPVirtual) {
 		}
 	}
 	// both writes the tile with and, where a tail of all lanes needs no mask, without one.
-	both := func(add bool) {
+	both := func(add, bias bool) {
 		if e.wide() {
 			m := e.firstLanes(tail)
-			write(add, &m)
+			write(add, bias, &m)
 			return
 		}
 		part, over := e.label("part"), e.label("over")
 		e.CMPQ(tail, U32(e.width))
 		e.JNE(LabelRef(part))
-		write(add, nil)
+		write(add, bias, nil)
 		e.JMP(LabelRef(over))
 		e.Label(part)
 		m := e.firstLanes(tail)
-		write(add, &m)
+		write(add, bias, &m)
 		e.Label(over)
 	}
 	// beta is 0 or -0 if nothing is left without its sign; C is not read then.
@@ -149,9 +165,14 @@ func tileStore(e *emitter, sums [][]reg.VecVirtual, c, rowC reg.GPVirtual) {
 	e.SHLL(Imm(1), bits)
 	e.JZ(LabelRef(fresh))
 	e.VBROADCASTSS(e.address("beta"), beta)
-	both(true)
+	both(true, false)
 	e.JMP(LabelRef(end))
 	e.Label(fresh)
-	both(false)
+	e.CMPQ(e.address("bias"), Imm(0))
+	e.JNE(LabelRef(biased))
+	both(false, false)
+	e.JMP(LabelRef(end))
+	e.Label(biased)
+	both(false, true)
 	e.Label(end)
 }
