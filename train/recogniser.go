@@ -148,18 +148,12 @@ func (r *Recogniser) Evaluate(ctx context.Context, manifest string, o EvalOption
 	if err != nil {
 		return nil, err
 	}
-	if o.Progress != nil {
-		fmt.Fprintln(o.Progress, set.Report)
-	}
-	if len(set.Utterances) == 0 {
-		return nil, fmt.Errorf("%s: no usable utterance", manifest)
-	}
 	// Texts with letters outside the vocabulary are scored, not refused: those letters are errors.
 	if err := set.Tokenise(r.vocab, data.TokenOptions{Factor: r.cfg.Model.Subsampling, UnknownLimit: 1}); err != nil {
 		return nil, err
 	}
-	if u := set.Report.Unknown; u.Outside > 0 && o.Progress != nil {
-		fmt.Fprintf(o.Progress, "%v\n", &u)
+	if o.Progress != nil {
+		fmt.Fprintln(o.Progress, set.Report)
 	}
 	loader, err := evalLoader(set, cfg, r.state.Stats)
 	if err != nil {

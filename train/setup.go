@@ -144,10 +144,11 @@ func (t *trainer) loadData(ctx context.Context, from *checkpoint.Checkpoint) err
 	cfg := t.cfg
 	var err error
 	t.policy = cfg.Policy()
-	if t.train, err = t.manifest(cfg.Data.TrainManifest, true); err != nil {
+	if t.train, err = loadManifest(cfg.Data.TrainManifest, cfg, true); err != nil {
 		return err
 	}
 	if t.vocab, err = t.vocabulary(from); err != nil {
+		t.report.say("%v", t.train.Report) // what was left out may be why
 		return err
 	}
 	if t.state.Stats, err = t.statistics(ctx, from); err != nil {
@@ -174,19 +175,7 @@ func (t *trainer) loadData(ctx context.Context, from *checkpoint.Checkpoint) err
 // cacheWaves is how much decoded sound of a training set stays in memory, in bytes: 18 minutes at 16 kHz.
 const cacheWaves = 64 << 20
 
-// manifest loads a set and prints its report. Limits on length are for training only.
-func (t *trainer) manifest(path string, training bool) (*data.Set, error) {
-	set, err := loadManifest(path, t.cfg, training)
-	if err != nil {
-		return nil, err
-	}
-	t.report.say("%v", set.Report)
-	if len(set.Utterances) == 0 {
-		return nil, fmt.Errorf("%s: no usable utterance is left", path)
-	}
-	return set, nil
-}
-
+// loadManifest reads a set. Limits on length are for training only.
 func loadManifest(path string, cfg Config, training bool) (*data.Set, error) {
 	o := data.Options{
 		SampleRate: cfg.Data.SampleRate, Text: cfg.Policy(), SkipBadLines: cfg.Data.SkipBadLines, BadLimit: cfg.Data.BadLineLimit,
@@ -204,20 +193,15 @@ func loadManifest(path string, cfg Config, training bool) (*data.Set, error) {
 	return data.Load(path, o)
 }
 
+// tokenise turns a set's texts into tokens and prints its report, which is complete then.
 func (t *trainer) tokenise(set *data.Set, dropInfeasible bool) error {
-	before := len(set.Utterances)
 	err := set.Tokenise(t.vocab, data.TokenOptions{
 		Factor: t.cfg.Model.Subsampling, DropInfeasible: dropInfeasible, UnknownLimit: t.cfg.Data.UnknownLimit,
 	})
 	if err != nil {
 		return err
 	}
-	if n := len(set.Utterances); n < before {
-		t.report.say("%v", set.Report)
-		if n == 0 {
-			return fmt.Errorf("%s: no utterance has enough frames for its text at subsampling %d", set.Path, t.cfg.Model.Subsampling)
-		}
-	}
+	t.report.say("%v", set.Report)
 	return nil
 }
 
@@ -226,7 +210,7 @@ func (t *trainer) evaluator(path string) (*data.Loader, error) {
 	if path == "" {
 		return nil, nil
 	}
-	set, err := t.manifest(path, false)
+	set, err := loadManifest(path, t.cfg, false)
 	if err != nil {
 		return nil, err
 	}
