@@ -10,18 +10,28 @@ import (
 
 // metrics writes what happens as JSON lines, appended to metrics.jsonl: one object a line, with "event" and
 // "time" (RFC 3339) in each.
-type metrics struct{ file *os.File }
+type metrics struct {
+	file *os.File // nil: nothing is written
+	torn bool     // the file's last line has no end
+}
 
-// openMetrics makes the folder and opens its metrics.jsonl for appending.
+// openMetrics makes the folder and opens its metrics.jsonl for appending. A last line that was cut, by a kill or a
+// full disk, stays as it is, and what follows begins a line of its own.
 func openMetrics(dir string) (*metrics, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("log_dir: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "metrics.jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
+	f, err := os.OpenFile(filepath.Join(dir, "metrics.jsonl"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("log_dir: %w", err)
 	}
-	return &metrics{f}, nil
+	m := &metrics{file: f}
+	if stat, err := f.Stat(); err == nil && stat.Size() > 0 {
+		var last [1]byte
+		_, err = f.ReadAt(last[:], stat.Size()-1)
+		m.torn = err == nil && last[0] != '\n'
+	}
+	return m, nil
 }
 
 // updateMetrics is the record of one or more updates ("update").
@@ -44,16 +54,19 @@ type updateMetrics struct {
 
 // write appends one record. The event's own fields follow "event" and "time".
 func (m *metrics) write(event string, record any) error {
+	if m.file == nil {
+		return nil
+	}
 	head, err := json.Marshal(struct {
 		Event string `json:"event"`
 		Time  string `json:"time"`
 	}{event, time.Now().UTC().Format(time.RFC3339)})
 	if err != nil {
-		return fmt.Errorf("metrics: %w", err)
+		return err
 	}
 	body, err := json.Marshal(record)
 	if err != nil {
-		return fmt.Errorf("metrics: %w", err)
+		return err
 	}
 	line := append(head[:len(head)-1], ',')
 	if len(body) > 2 { // not {}
@@ -61,10 +74,29 @@ func (m *metrics) write(event string, record any) error {
 	} else {
 		line[len(line)-1] = '}'
 	}
-	if _, err := m.file.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("metrics: %w", err)
+	if m.torn {
+		line = append([]byte{'\n'}, line...)
 	}
-	return nil
+	_, err = m.file.Write(append(line, '\n'))
+	m.torn = false
+	return err
 }
 
-func (m *metrics) close() error { return m.file.Close() }
+// close ends the writing; what comes after is dropped.
+func (m *metrics) close() error {
+	if m.file == nil {
+		return nil
+	}
+	err := m.file.Close()
+	m.file = nil
+	return err
+}
+
+// record writes a record of metrics. Training doesn't depend on them: where one can't be written, the run says so
+// and goes on without.
+func (t *trainer) record(event string, record any) {
+	if err := t.metrics.write(event, record); err != nil {
+		_ = t.metrics.close()
+		t.report.say("WARNING: metrics.jsonl can't be written any more, the run goes on without it: %v", err)
+	}
+}

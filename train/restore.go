@@ -35,9 +35,10 @@ func (t *trainer) restore(from *checkpoint.Checkpoint) error {
 		t.initialise(t.cfg.Run.Seed)
 		t.state.LossScale = NewLossScale()
 	}
-	return t.metrics.write("start", map[string]any{
+	t.record("start", map[string]any{
 		"update": t.optimizer.Updates, "parameters": t.state.Parameters, "workers": len(t.crew.Workers), "config": settings,
 	})
+	return nil
 }
 
 // resumed takes up the counters of a checkpoint and says where the run stands.

@@ -33,7 +33,8 @@ func (t *trainer) save() error {
 		return err
 	}
 	t.report.say("saved %s", path)
-	return t.metrics.write("save", map[string]any{"update": t.optimizer.Updates, "path": path})
+	t.record("save", map[string]any{"update": t.optimizer.Updates, "path": path})
+	return nil
 }
 
 // finish validates and saves what the last update made, and scores the test set with the best weights.
@@ -77,7 +78,8 @@ func (t *trainer) finish(ctx context.Context) error {
 	}
 	t.tested = e
 	t.report.say("test set %s: %v", t.cfg.Data.TestManifest, e)
-	return t.metrics.write("test", e)
+	t.record("test", e)
+	return nil
 }
 
 func (t *trainer) close() {

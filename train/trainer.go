@@ -123,9 +123,7 @@ func (t *trainer) loop(ctx context.Context) error {
 			p.Epoch, p.Window = w.Epoch+1, 0
 		}
 		w.Release()
-		if err := t.note(out, run); err != nil {
-			return err
-		}
+		t.note(out, run)
 		if t.hook != nil {
 			t.hook(t.optimizer.Updates)
 		}
@@ -202,14 +200,15 @@ func (t *trainer) validate(ctx context.Context) error {
 	if alarm := t.blankAlarm(e); alarm != "" {
 		t.report.say("%s", alarm)
 	}
-	return t.metrics.write("validation", struct {
+	t.record("validation", struct {
 		Update int `json:"update"`
 		*Evaluation
 	}{t.optimizer.Updates, e})
+	return nil
 }
 
 // note adds a window to the running figures, and at the logging interval shows and writes them.
-func (t *trainer) note(out outcome, run *data.Run) error {
+func (t *trainer) note(out outcome, run *data.Run) {
 	s := &t.sums
 	s.Loss += out.loss
 	s.CTC += out.ctc
@@ -223,7 +222,7 @@ func (t *trainer) note(out outcome, run *data.Run) error {
 	n := t.optimizer.Updates
 	if out.skipped != "" || n%t.cfg.Run.LogEvery != 0 && !t.ended() {
 		t.report.update(n, nil)
-		return nil
+		return
 	}
 	now := time.Now()
 	m := *s
@@ -243,7 +242,7 @@ func (t *trainer) note(out outcome, run *data.Run) error {
 	for _, w := range t.loader.Warnings() {
 		t.report.say("WARNING: %s", w)
 	}
-	return t.metrics.write("update", m)
+	t.record("update", m)
 }
 
 // printProfile shows where the time went, and ends the run.
