@@ -37,7 +37,7 @@ func (t *trainer) save() error {
 	return nil
 }
 
-// finish validates and saves what the last update made, and scores the test set with the best weights.
+// finish validates and saves what the last update made, and scores the test set with the averaged weights or the best.
 func (t *trainer) finish(ctx context.Context) error {
 	defer t.report.close()
 	if t.cfg.Run.ProfileSteps > 0 {
@@ -57,10 +57,15 @@ func (t *trainer) finish(ctx context.Context) error {
 	if t.best != "" {
 		t.report.say("best checkpoint: %s", t.best)
 	}
+	if n := t.cfg.Run.AverageLast; n > 0 {
+		if err := t.average(n); err != nil {
+			return err
+		}
+	}
 	if t.test == nil {
 		return nil
 	}
-	if t.best != "" && t.best != t.last {
+	if t.cfg.Run.AverageLast == 0 && t.best != "" && t.best != t.last {
 		c, err := checkpoint.Open(t.best)
 		if err != nil {
 			return err
@@ -70,6 +75,7 @@ func (t *trainer) finish(ctx context.Context) error {
 		}
 	}
 	e, err := t.evaluate(ctx, t.test, t.cfg.Optimise.BatchSize, nil)
+	t.warn(t.test)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ErrInterrupted // all is saved but the test set's score

@@ -59,6 +59,7 @@ func (c Config) Validate() error {
 	bad(r.CPUWorkers >= 0 && r.CPUWorkers <= 1024, "cpu_workers is %d, want 0 (one for each core) to 1024", r.CPUWorkers)
 	bad(r.SaveEvery >= 0, "save_every is %d, want 0 (each epoch) or more", r.SaveEvery)
 	bad(r.KeepLast >= 1, "keep_last is %d, want 1 or more", r.KeepLast)
+	bad(r.AverageLast >= 0 && r.AverageLast <= r.KeepLast, "average_last is %d, want 0 (off) to keep_last, which is %d", r.AverageLast, r.KeepLast)
 	bad(r.EvalEvery >= 0, "eval_every is %d, want 0 (each epoch) or more", r.EvalEvery)
 	bad(r.EarlyStop >= 0, "early_stop is %d, want 0 (never) or more", r.EarlyStop)
 	bad(r.EarlyStop == 0 || d.ValManifest != "", "early_stop is %d, but there is no val_manifest to judge by", r.EarlyStop)
