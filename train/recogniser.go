@@ -136,7 +136,7 @@ type EvalOptions struct {
 	PathMap      []string
 	SkipBadLines bool
 	BadLineLimit float64
-	Progress     io.Writer              // the manifest's report; nil: none
+	Progress     io.Writer              // the manifest's report and what is odd in its files; nil: none
 	PerUtterance func(Hypothesis) error // called for each utterance, in order; may be nil
 }
 
@@ -159,7 +159,13 @@ func (r *Recogniser) Evaluate(ctx context.Context, manifest string, o EvalOption
 	if err != nil {
 		return nil, err
 	}
-	return r.evaluate(ctx, loader, cfg.Optimise.BatchSize, o.PerUtterance)
+	e, err := r.evaluate(ctx, loader, cfg.Optimise.BatchSize, o.PerUtterance)
+	if o.Progress != nil {
+		for _, w := range loader.Warnings() {
+			fmt.Fprintln(o.Progress, "WARNING:", w)
+		}
+	}
+	return e, err
 }
 
 // Transcribe recognises files one by one and gives each result, or what was wrong with the file, to emit, in

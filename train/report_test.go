@@ -2,6 +2,8 @@ package train
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -44,4 +46,43 @@ func TestReportsAreComplete(t *testing.T) {
 		}
 		mustContainOnce(t, said.String(), "6 of 6 utterances used", "quick: needs 8", `are outside the vocabulary: "z" x 1`)
 	}
+}
+
+// silence replaces the sound of one utterance of a manifest by zeros of the same length.
+func silence(t *testing.T, manifest, name string) {
+	t.Helper()
+	path := filepath.Join(filepath.Dir(manifest), name)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(b[44:])
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Odd sound is reported whichever set it is in, each file once, however often it is read.
+func TestOddSoundIsReportedInAllSets(t *testing.T) {
+	var said bytes.Buffer
+	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Data.ValManifest, cfg.Data.TestManifest = speak(t, babble(4, 4, 2)...), speak(t, babble(4, 4, 3)...)
+	silence(t, cfg.Data.TrainManifest, "001.wav")
+	silence(t, cfg.Data.ValManifest, "002.wav")
+	silence(t, cfg.Data.TestManifest, "003.wav")
+	cfg.Optimise.MaxUpdates, cfg.Run.EvalEvery = 4, 1
+	if _, err := Run(t.Context(), cfg, &said); err != nil {
+		t.Fatal(err)
+	}
+	mustContainOnce(t, said.String(), "001.wav: silence", "002.wav: silence", "003.wav: silence")
+	rec, err := Load(cfg.Run.CheckpointDir, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rec.Close()
+	said.Reset()
+	if _, err := rec.Evaluate(t.Context(), cfg.Data.TestManifest, EvalOptions{Progress: &said}); err != nil {
+		t.Fatal(err)
+	}
+	mustContainOnce(t, said.String(), "003.wav: silence")
 }

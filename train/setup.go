@@ -33,7 +33,7 @@ func setUp(ctx context.Context, cfg Config, out io.Writer) (*trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &trainer{cfg: cfg, started: time.Now(), report: newReporter(out, 0, 0)}
+	t := &trainer{cfg: cfg, started: time.Now(), warned: map[string]bool{}, report: newReporter(out, 0, 0)}
 	t.report.bar = nil // lines only, until the number of updates is known
 	t.report.say("device: %s (%s)", chosen, why)
 	from, err := t.findCheckpoint()

@@ -27,8 +27,9 @@ type trainer struct {
 	pass     pass // reused by every update
 	dealer   dealer
 	suspects []string // utterances of the last windows without an update
-	last     string   // path of the newest checkpoint
-	saved    bool     // it holds the present state
+	warned   map[string]bool
+	last     string // path of the newest checkpoint
+	saved    bool   // it holds the present state
 	started  time.Time
 	earlier  float64     // seconds of training before this session
 	best     string      // path of the best checkpoint
@@ -185,6 +186,7 @@ func (t *trainer) interrupted() error {
 // validate scores the validation set and keeps the best score.
 func (t *trainer) validate(ctx context.Context) error {
 	e, err := t.evaluate(ctx, t.val, t.cfg.Optimise.BatchSize, nil)
+	t.warn(t.val)
 	if err != nil {
 		return err
 	}
@@ -239,10 +241,18 @@ func (t *trainer) note(out outcome, run *data.Run) {
 		m.LossScale = t.state.LossScale.Scale
 	}
 	t.report.update(n, &m)
-	for _, w := range t.loader.Warnings() {
-		t.report.say("WARNING: %s", w)
-	}
+	t.warn(t.loader)
 	t.record("update", m)
+}
+
+// warn says what was odd in the files that a loader has read; what two sets share is said once.
+func (t *trainer) warn(l *data.Loader) {
+	for _, w := range l.Warnings() {
+		if !t.warned[w] {
+			t.warned[w] = true
+			t.report.say("WARNING: %s", w)
+		}
+	}
 }
 
 // printProfile shows where the time went, and ends the run.
