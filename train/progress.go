@@ -43,21 +43,25 @@ func (r *reporter) say(format string, args ...any) {
 func (r *reporter) update(n int, m *updateMetrics) {
 	if r.bar != nil {
 		_ = r.bar.Set(n)
-		if m != nil {
-			r.bar.Describe(fmt.Sprintf("epoch %d  loss %.3f  lr %.1e  %.0f x real time", m.Epoch, m.Loss, m.LearningRate, m.Audio/max(m.Seconds, 1e-9)))
-		}
-		return
 	}
 	if m == nil {
+		return
+	}
+	short := ""
+	if m.Infeasible > 0 { // a faster speed leaves fewer frames
+		short = fmt.Sprintf("  %d too short for CTC", m.Infeasible)
+	}
+	if r.bar != nil {
+		r.bar.Describe(fmt.Sprintf("epoch %d  loss %.3f  lr %.1e  %.0f x real time%s", m.Epoch, m.Loss, m.LearningRate, m.Audio/max(m.Seconds, 1e-9), short))
 		return
 	}
 	parts := ""
 	if m.CE > 0 {
 		parts = fmt.Sprintf(" (ctc %.4f ce %.4f)", m.CTC, m.CE)
 	}
-	r.say("update %d  epoch %d  loss %.4f%s  lr %.2e  norm %.2f  %.1f utt/s  %.0f x real time  wait %.1f %%",
+	r.say("update %d  epoch %d  loss %.4f%s  lr %.2e  norm %.2f  %.1f utt/s  %.0f x real time  wait %.1f %%%s",
 		m.Update, m.Epoch, m.Loss, parts, m.LearningRate, m.GradNorm,
-		float64(m.Utterances)/max(m.Seconds, 1e-9), m.Audio/max(m.Seconds, 1e-9), 100*m.WaitShare)
+		float64(m.Utterances)/max(m.Seconds, 1e-9), m.Audio/max(m.Seconds, 1e-9), 100*m.WaitShare, short)
 }
 
 // close ends the bar.

@@ -35,6 +35,7 @@ func (t *trainer) restore(from *checkpoint.Checkpoint) error {
 		t.initialise(t.cfg.Run.Seed)
 		t.state.LossScale = NewLossScale()
 	}
+	t.begun = t.optimizer.Updates
 	t.record("start", map[string]any{
 		"update": t.optimizer.Updates, "parameters": t.state.Parameters, "workers": len(t.crew.Workers), "config": settings,
 	})
@@ -61,6 +62,11 @@ func (t *trainer) resumed(from *checkpoint.Checkpoint) {
 	}
 	if p.Window >= t.loader.Windows() {
 		p.Epoch, p.Window = p.Epoch+1, 0
+	}
+	if why := t.end(); why != "" {
+		t.told = true
+		t.report.say("resumed from %s: %d updates done, and training is finished: %s", from.Path, p.Updates, why)
+		return
 	}
 	t.report.say("resumed from %s: %d updates done, epoch %d, window %d of %d", from.Path, p.Updates, p.Epoch+1, p.Window+1, t.loader.Windows())
 }

@@ -40,8 +40,11 @@ func (t *trainer) save() error {
 // finish validates and saves what the last update made, and scores the test set with the averaged weights or the best.
 func (t *trainer) finish(ctx context.Context) error {
 	defer t.report.close()
-	if t.cfg.Run.ProfileSteps > 0 {
-		return nil
+	if t.profiling() {
+		return t.printProfile()
+	}
+	if !t.told {
+		t.report.say("training has ended: %s", t.end())
 	}
 	if t.val != nil && t.state.Judged != t.optimizer.Updates {
 		if err := t.validate(ctx); err != nil {

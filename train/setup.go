@@ -308,10 +308,12 @@ func (t *trainer) allocate() error {
 		return err
 	}
 	t.pass = pass{train: true, seed: t.cfg.Run.Seed, losses: make([]rowLoss, t.cfg.Window())}
-	if t.cfg.Run.ProfileSteps > 0 {
+	if t.profiling() {
+		t.metrics = &metrics{}
 		for _, w := range t.crew.Workers {
 			w.Profile = engine.NewProfile()
 		}
+		return nil
 	}
 	t.metrics, err = openMetrics(t.logDir())
 	if err != nil {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -30,6 +31,8 @@ type trainer struct {
 	warned   map[string]bool
 	last     string // path of the newest checkpoint
 	saved    bool   // it holds the present state
+	begun    int    // updates made before this session
+	told     bool   // that training is finished
 	started  time.Time
 	earlier  float64     // seconds of training before this session
 	best     string      // path of the best checkpoint
@@ -78,19 +81,40 @@ func (t *trainer) total() int {
 	if m := t.cfg.Optimise.MaxUpdates; m > 0 {
 		n = min(n, m)
 	}
+	if m := t.cfg.Run.ProfileSteps; m > 0 {
+		n = min(n, t.begun+m)
+	}
 	return n
 }
 
-// ended says whether all epochs or updates are done, or validation has not improved for too long.
-func (t *trainer) ended() bool {
-	p, o := t.state.Progress, t.cfg.Optimise
-	return p.Epoch >= o.NumEpochs || o.MaxUpdates > 0 && t.optimizer.Updates >= o.MaxUpdates ||
-		t.cfg.Run.EarlyStop > 0 && t.state.Stale >= t.cfg.Run.EarlyStop
+// end says why training ends here; "" if it goes on.
+func (t *trainer) end() string {
+	epochs, most, patience := t.cfg.Optimise.NumEpochs, t.cfg.Optimise.MaxUpdates, t.cfg.Run.EarlyStop
+	switch {
+	case t.state.Progress.Epoch >= epochs:
+		return fmt.Sprintf("all epochs are done (num_epochs %d)", epochs)
+	case most > 0 && t.optimizer.Updates >= most:
+		return fmt.Sprintf("max_updates %d is reached", most)
+	case patience > 0 && t.state.Stale >= patience:
+		return fmt.Sprintf("no better score in %d validations in a row (early_stop %d)", t.state.Stale, patience)
+	}
+	return ""
 }
+
+// ended says whether there is nothing more to train, or to measure.
+func (t *trainer) ended() bool {
+	return t.end() != "" || t.profiling() && t.made() >= t.cfg.Run.ProfileSteps
+}
+
+// made is the number of updates made in this session.
+func (t *trainer) made() int { return t.optimizer.Updates - t.begun }
+
+// profiling says that the run only measures itself. Such a run leaves nothing behind.
+func (t *trainer) profiling() bool { return t.cfg.Run.ProfileSteps > 0 }
 
 // loop makes updates until the run has ended.
 func (t *trainer) loop(ctx context.Context) error {
-	if t.overdue() {
+	if !t.profiling() && t.overdue() {
 		if err := t.milestones(ctx, true, true); err != nil {
 			return err
 		}
@@ -148,11 +172,8 @@ func (t *trainer) milestones(ctx context.Context, epochDone, updated bool) error
 		return every == 0 && epochDone || every > 0 && updated && t.optimizer.Updates%every == 0
 	}
 	r := t.cfg.Run
-	if r.ProfileSteps > 0 { // such a run leaves nothing behind
-		if t.optimizer.Updates < r.ProfileSteps {
-			return nil
-		}
-		return t.printProfile()
+	if t.profiling() {
+		return nil
 	}
 	better := false
 	if t.val != nil && due(r.EvalEvery) && t.state.Judged != t.optimizer.Updates {
@@ -175,8 +196,11 @@ func (t *trainer) milestones(ctx context.Context, epochDone, updated bool) error
 	return nil
 }
 
-// interrupted saves what there is.
+// interrupted saves what there is; of a profile it shows what there is.
 func (t *trainer) interrupted() error {
+	if t.profiling() {
+		return errors.Join(t.printProfile(), context.Canceled)
+	}
 	if err := t.save(); err != nil {
 		return fmt.Errorf("interrupted, and the state is not saved: %w", err)
 	}
@@ -255,18 +279,24 @@ func (t *trainer) warn(l *data.Loader) {
 	}
 }
 
-// printProfile shows where the time went, and ends the run.
+// printProfile shows where the time went.
 func (t *trainer) printProfile() error {
+	t.report.close()
+	if n, want := t.made(), t.cfg.Run.ProfileSteps; n < want {
+		why := t.end()
+		if why == "" {
+			why = "interrupted"
+		}
+		t.report.say("profile: %d of %d updates were made: %s", n, want, why)
+		if n == 0 {
+			return nil
+		}
+	}
 	sum := engine.NewProfile()
 	for _, w := range t.crew.Workers {
 		if w.Profile != nil {
 			sum.Merge(w.Profile)
 		}
 	}
-	t.report.close()
-	if err := sum.Write(t.report.out, engine.MeasureLimits()); err != nil {
-		return err
-	}
-	t.cfg.Optimise.MaxUpdates = t.optimizer.Updates
-	return nil
+	return sum.Write(t.report.out, engine.MeasureLimits())
 }

@@ -1,0 +1,117 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"konkanitrain/checkpoint"
+)
+
+// A run says why it ended, and one that is resumed after its end says that there is nothing left to train.
+func TestWhyARunEnds(t *testing.T) {
+	manifest := speak(t, babble(8, 4, 1)...)
+	for name, c := range map[string]struct {
+		change func(c *Config)
+		why    string
+	}{
+		"epochs":  {func(c *Config) { c.Optimise.NumEpochs = 1 }, "all epochs are done (num_epochs 1)"},
+		"updates": {func(c *Config) { c.Optimise.MaxUpdates = 3 }, "max_updates 3 is reached"},
+		"early stop": {func(c *Config) {
+			c.Data.ValManifest, c.Run.EvalEvery, c.Run.EarlyStop, c.Optimise.LearningRate = manifest, 1, 2, 1e-30
+		}, "no better score in 2 validations in a row (early_stop 2)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := plain(tiny(t, manifest))
+			c.change(&cfg)
+			var said bytes.Buffer
+			first, err := Run(t.Context(), cfg, &said)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustContainOnce(t, said.String(), "training has ended: "+c.why)
+			cfg.Run.Resume = "auto"
+			said.Reset()
+			again, err := Run(t.Context(), cfg, &said)
+			if err != nil || again.Updates != first.Updates {
+				t.Fatalf("%+v after %+v (%v)", again, first, err)
+			}
+			mustContainOnce(t, said.String(), fmt.Sprintf("%d updates done, and training is finished: %s", first.Updates, c.why))
+			if strings.Contains(said.String(), "window") || strings.Contains(said.String(), "has ended") {
+				t.Errorf("there is nothing to go on with:\n%s", said.String())
+			}
+		})
+	}
+}
+
+// Utterances that a faster speed makes too short for CTC are in the progress line, where there are any.
+func TestProgressShowsInfeasible(t *testing.T) {
+	var said bytes.Buffer
+	cfg := plain(tiny(t, speak(t, spoken{id: "a", text: letters}, spoken{id: "b", text: "abababab", samples: 30 * 160})))
+	cfg.Data.SpeedPerturb, cfg.Data.Speeds = true, []float64{1.2}
+	cfg.Optimise.MaxUpdates = 1
+	if _, err := Run(t.Context(), cfg, &said); err != nil {
+		t.Fatal(err)
+	}
+	mustContainOnce(t, said.String(), "%  1 too short for CTC")
+	r := newReporter(&said, 1, 0)
+	said.Reset()
+	r.update(1, &updateMetrics{})
+	if strings.Contains(said.String(), "CTC") {
+		t.Errorf("there are none: %s", said.String())
+	}
+}
+
+// A profile counts the updates of its own session, shows what it has when the run ends or is stopped before, and
+// leaves nothing behind.
+func TestProfileOfAShortRun(t *testing.T) {
+	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Run.ProfileSteps, cfg.Optimise.NumEpochs = 50, 1
+	nothing := func() {
+		t.Helper()
+		if entries, err := os.ReadDir(cfg.Run.CheckpointDir); err == nil && len(entries) > 0 {
+			t.Errorf("it left %v", entries)
+		}
+	}
+	var said bytes.Buffer
+	if _, err := Run(t.Context(), cfg, &said); err != nil {
+		t.Fatal(err)
+	}
+	mustContain(t, said.String(), "profile: 2 of 50 updates were made: all epochs are done", "attention", "linear")
+	nothing()
+
+	said.Reset()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	cfg.Optimise.NumEpochs = 100
+	run := start(t, cfg, &said)
+	run.hook = func(update int) {
+		if update == 3 {
+			stop()
+		}
+	}
+	if err := run.loop(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, ErrInterrupted) {
+		t.Errorf("stopped: %v, want a plain stop without a word of a saved state", err)
+	}
+	mustContain(t, said.String(), "profile: 3 of 50 updates were made: interrupted", "attention")
+	nothing()
+
+	cfg = once(t, plain(tiny(t, speak(t, babble(8, 4, 1)...))))
+	cfg.Run.ProfileSteps, cfg.Optimise.MaxUpdates = 2, 0
+	said.Reset()
+	r, err := Run(t.Context(), cfg, &said)
+	if err != nil || r.Updates != 4 {
+		t.Fatalf("%+v, %v: want 2 updates after the first 2", r, err)
+	}
+	mustContain(t, said.String(), "attention")
+	if strings.Contains(said.String(), "were made") {
+		t.Errorf("it is complete:\n%s", said.String())
+	}
+	if entries, _ := checkpoint.List(cfg.Run.CheckpointDir); len(entries) != 2 {
+		t.Errorf("it changed the checkpoints: %v", entries)
+	}
+}
