@@ -228,8 +228,8 @@ func TestPrune(t *testing.T) {
 	if _, err := Prune(dir, 0, ""); err == nil || len(steps()) != 8 {
 		t.Error("keeping none was not refused")
 	}
-	removed, err := Prune(dir, 3, filepath.Join("elsewhere", Name(2)))
-	if err != nil || !slices.Equal(steps(), []int{2, 5, 6, 7}) || len(removed) != 4 || removed[0] != filepath.Join(dir, Name(0)) {
+	removed, err := Prune(dir, 3, filepath.Join("elsewhere", Name(2)), "", Name(3))
+	if err != nil || !slices.Equal(steps(), []int{2, 3, 5, 6, 7}) || len(removed) != 3 || removed[0] != filepath.Join(dir, Name(0)) {
 		t.Error(steps(), removed, err)
 	}
 	// The newest is cut short: it stays to be looked at, and the last 2 whole ones stay beside it.

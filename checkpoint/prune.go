@@ -9,10 +9,10 @@ import (
 )
 
 // Prune removes old checkpoints from dir and names them. It keeps the newest keepLast (at least 1) and
-// keepBest, a path or the name of a folder in dir, or "" for none. A newer one that is plainly damaged
+// those in keep, each a path or the name of a folder in dir, or "" for none. A newer one that is plainly damaged
 // (trainer.json or the sizes are wrong) is kept for its owner to look at and doesn't count. A folder loses its
 // name before its files, so that a kill leaves no half checkpoint.
-func Prune(dir string, keepLast int, keepBest string) (removed []string, err error) {
+func Prune(dir string, keepLast int, keep ...string) (removed []string, err error) {
 	if keepLast < 1 {
 		return nil, fmt.Errorf("keeping the last %d checkpoints: at least 1 has to stay", keepLast)
 	}
@@ -28,7 +28,7 @@ func Prune(dir string, keepLast int, keepBest string) (removed []string, err err
 			}
 			continue
 		}
-		if keepBest != "" && filepath.Base(e.Path) == filepath.Base(keepBest) {
+		if slices.ContainsFunc(keep, func(k string) bool { return k != "" && filepath.Base(k) == filepath.Base(e.Path) }) {
 			continue
 		}
 		gone := tempName(dir, e.Step)

@@ -115,3 +115,17 @@ func TestProfileOfAShortRun(t *testing.T) {
 		t.Errorf("it changed the checkpoints: %v", entries)
 	}
 }
+
+// The last checkpoint is written again where a validation comes after it, and named once.
+func TestSavedIsSaidOnce(t *testing.T) {
+	var said bytes.Buffer
+	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Data.ValManifest, cfg.Optimise.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery = cfg.Data.TrainManifest, 4, 2, 3
+	if _, err := Run(t.Context(), cfg, &said); err != nil {
+		t.Fatal(err)
+	}
+	mustContainOnce(t, said.String(), "step-00000002\n", "saved "+cfg.Run.CheckpointDir+"/step-00000004\n")
+	if _, _, s := readCheckpoint(t, cfg.Run.CheckpointDir, 4); s.Judged != 4 {
+		t.Errorf("the last checkpoint knows of the validation at %d", s.Judged)
+	}
+}

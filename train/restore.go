@@ -48,9 +48,6 @@ func (t *trainer) resumed(from *checkpoint.Checkpoint) {
 	t.optimizer.Updates = p.Updates
 	t.last, t.earlier = from.Path, p.Seconds
 	t.saved = filepath.Clean(filepath.Dir(from.Path)) == filepath.Clean(t.cfg.Run.CheckpointDir)
-	if t.state.Best != nil {
-		t.best = filepath.Join(filepath.Dir(from.Path), checkpoint.Name(t.state.BestStep))
-	}
 	if window := t.cfg.Window(); p.WindowSize != window {
 		used := p.Window * p.WindowSize
 		p.Window = used / window
@@ -63,10 +60,31 @@ func (t *trainer) resumed(from *checkpoint.Checkpoint) {
 	if p.Window >= t.loader.Windows() {
 		p.Epoch, p.Window = p.Epoch+1, 0
 	}
-	if why := t.end(); why != "" {
+	why := t.goOn()
+	if t.state.Best != nil {
+		t.best = filepath.Join(filepath.Dir(from.Path), checkpoint.Name(t.state.BestStep))
+	}
+	if why != "" {
 		t.told = true
 		t.report.say("resumed from %s: %d updates done, and training is finished: %s", from.Path, p.Updates, why)
 		return
 	}
 	t.report.say("resumed from %s: %d updates done, epoch %d, window %d of %d", from.Path, p.Updates, p.Epoch+1, p.Window+1, t.loader.Windows())
+}
+
+// goOn forgets a validation that only the end of an earlier session brought about, unless training has ended still;
+// it returns why, or "".
+func (t *trainer) goOn() string {
+	if t.state.Before == nil {
+		return t.end()
+	}
+	last := t.state.judgement
+	t.state.judgement = *t.state.Before
+	why := t.end()
+	if why == "" {
+		t.state.Before = nil
+	} else {
+		t.state.judgement = last
+	}
+	return why
 }

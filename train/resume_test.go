@@ -120,7 +120,11 @@ func readCheckpoint(t *testing.T, dir string, step int) (model, optimizer []byte
 		t.Fatal(err)
 	}
 	s.Config, s.Progress.Seconds = nil, 0
-	for _, e := range []*Evaluation{s.Score, s.Best} {
+	scores := []*Evaluation{s.Score, s.Best}
+	if s.Before != nil {
+		scores = append(scores, s.Before.Score, s.Before.Best)
+	}
+	for _, e := range scores {
 		if e != nil {
 			e.Took = 0
 		}
@@ -296,5 +300,45 @@ func TestResumeWithAnotherBatch(t *testing.T) {
 	mustContain(t, said.String(), "a window has 4 utterances now, 6 when", "1 compute workers now, 2 when", "grad_accum: 3 / 2")
 	if err := run.loop(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A run that max_updates cut short validates once more than the uninterrupted one. Going on, it is the uninterrupted
+// one all the same: the score out of turn counts neither for early_stop nor as the best, and what was the best before
+// it is still there.
+func TestRunCutShortResumesBitForBit(t *testing.T) {
+	train, val := speak(t, babble(9, 4, 1)...), speak(t, babble(5, 4, 2)...)
+	config := func(updates int, rate float64) Config {
+		cfg := tiny(t, train)
+		cfg.Data.ValManifest, cfg.Optimise.LearningRate, cfg.Optimise.WarmupUpdates, cfg.Optimise.MaxUpdates = val, rate, 1, updates
+		cfg.Run.EvalEvery, cfg.Run.EarlyStop, cfg.Run.KeepLast = 4, 2, 1
+		return cfg
+	}
+	for name, rate := range map[string]float64{"it gets better": 1e-2, "it gets worse": 0.5} {
+		t.Run(name, func(t *testing.T) {
+			straight := config(10, rate)
+			traced(t, straight, io.Discard)
+			wantModel, wantOptimizer, want := readCheckpoint(t, straight.Run.CheckpointDir, 10)
+			cfg := config(5, rate)
+			traced(t, cfg, io.Discard)
+			_, _, five := readCheckpoint(t, cfg.Run.CheckpointDir, 5)
+			if five.Judged != 5 || five.Before == nil || five.Before.Judged != 4 {
+				t.Errorf("the checkpoint of update 5: judged at %d, before %+v", five.Judged, five.Before)
+			}
+			if worse := name == "it gets worse"; (five.Stale > 0) != worse || (five.BestStep != 5) != worse {
+				t.Errorf("%d stale validations, best of update %d: this test says nothing", five.Stale, five.BestStep)
+			}
+			cfg.Run.Resume, cfg.Optimise.MaxUpdates = "auto", 10
+			traced(t, cfg, io.Discard)
+			model, optimizer, got := readCheckpoint(t, cfg.Run.CheckpointDir, 10)
+			a, _ := json.Marshal(want)
+			b, _ := json.Marshal(got)
+			if !slices.Equal(model, wantModel) || !slices.Equal(optimizer, wantOptimizer) || string(a) != string(b) {
+				t.Errorf("weights, moments or state differ from the straight run:\n%s\n%s", b, a)
+			}
+			if _, err := checkpoint.Open(filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(got.BestStep))); err != nil {
+				t.Errorf("the best checkpoint: %v", err)
+			}
+		})
 	}
 }

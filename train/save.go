@@ -25,16 +25,30 @@ func (t *trainer) save() error {
 	if err != nil {
 		return err
 	}
+	again := path == t.last // with a validation that came after the first save
 	t.last, t.saved = path, true
 	if t.state.BestStep == t.optimizer.Updates && t.state.Best != nil {
 		t.best = path
 	}
-	if _, err := checkpoint.Prune(t.cfg.Run.CheckpointDir, t.cfg.Run.KeepLast, filepath.Base(t.best)); err != nil {
+	if _, err := t.prune(); err != nil {
 		return err
+	}
+	if again {
+		return nil
 	}
 	t.report.say("saved %s", path)
 	t.record("save", map[string]any{"update": t.optimizer.Updates, "path": path})
 	return nil
+}
+
+// prune removes old checkpoints and names them. What was best before a last validation that wasn't due stays too: a
+// resumed run goes by it.
+func (t *trainer) prune() (removed []string, err error) {
+	keep := []string{filepath.Base(t.best)}
+	if b := t.state.Before; b != nil && b.Best != nil {
+		keep = append(keep, checkpoint.Name(b.BestStep))
+	}
+	return checkpoint.Prune(t.cfg.Run.CheckpointDir, t.cfg.Run.KeepLast, keep...)
 }
 
 // finish validates and saves what the last update made, and scores the test set with the averaged weights or the best.
@@ -47,12 +61,14 @@ func (t *trainer) finish(ctx context.Context) error {
 		t.report.say("training has ended: %s", t.end())
 	}
 	if t.val != nil && t.state.Judged != t.optimizer.Updates {
+		before := t.state.judgement
 		if err := t.validate(ctx); err != nil {
 			if ctx.Err() != nil {
 				return t.interrupted()
 			}
 			return err
 		}
+		t.state.Before = &before
 	}
 	if err := t.save(); err != nil {
 		return err

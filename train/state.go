@@ -22,11 +22,19 @@ type state struct {
 	Parameters int              `json:"parameters"`
 	Progress   progress         `json:"progress"`
 	LossScale  LossScale        `json:"loss_scale"`
-	Score      *Evaluation      `json:"score,omitempty"` // the last validation
-	Best       *Evaluation      `json:"best,omitempty"`
-	BestStep   int              `json:"best_step,omitempty"`
-	Judged     int              `json:"judged"` // update of the last validation; 0: none
-	Stale      int              `json:"stale"`  // validations since the best one
+	judgement
+	// Before is the judgement before a validation that was made because the run had ended, and not because it was
+	// due: a run that goes on from here forgets that one, to be the run that never ended here. nil where there was none.
+	Before *judgement `json:"before,omitempty"`
+}
+
+// judgement is what validations have said.
+type judgement struct {
+	Score    *Evaluation `json:"score,omitempty"` // the last validation
+	Best     *Evaluation `json:"best,omitempty"`
+	BestStep int         `json:"best_step,omitempty"`
+	Judged   int         `json:"judged"` // update of the last validation; 0: none
+	Stale    int         `json:"stale"`  // validations since the best one
 }
 
 // stateFormat is the version of state. It changes when an older program would misread it.
