@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -127,5 +129,61 @@ func TestSavedIsSaidOnce(t *testing.T) {
 	mustContainOnce(t, said.String(), "step-00000002\n", "saved "+cfg.Run.CheckpointDir+"/step-00000004\n")
 	if _, _, s := readCheckpoint(t, cfg.Run.CheckpointDir, 4); s.Judged != 4 {
 		t.Errorf("the last checkpoint knows of the validation at %d", s.Judged)
+	}
+}
+
+// A best checkpoint that is gone doesn't cost the score of the test set.
+func TestBestCheckpointIsGone(t *testing.T) {
+	var said bytes.Buffer
+	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Data.ValManifest, cfg.Data.TestManifest, cfg.Optimise.MaxUpdates = cfg.Data.TrainManifest, cfg.Data.TrainManifest, 4
+	run := start(t, cfg, &said)
+	run.state.Best, run.state.BestStep, run.best = &Evaluation{}, 1, filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(1))
+	if err := run.loop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustContainOnce(t, said.String(), "WARNING: the best checkpoint can't be used, taking the newest, "+run.last, "test set")
+	if r := run.result(); r.Test == nil || r.Test.Loss != r.Last.Loss || r.BestCheckpoint != "" {
+		t.Errorf("%+v, want the test set's score with the newest weights", r)
+	}
+}
+
+// A loss that is no number is said aloud and saved as null; it is never the best, and the run can be resumed.
+func TestValidationLossIsNotFinite(t *testing.T) {
+	var said bytes.Buffer
+	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Data.ValManifest, cfg.Data.TestManifest = speak(t, babble(3, 4, 2)...), cfg.Data.TrainManifest
+	cfg.Optimise.MaxUpdates, cfg.Run.EvalEvery = 2, 2
+	run := start(t, cfg, &said)
+	run.hook = func(update int) {
+		if update == 2 {
+			for i := range run.layout.View(run.weights.Floats(), "ctc.weight") {
+				run.layout.View(run.weights.Floats(), "ctc.weight")[i] = 3e38
+			}
+		}
+	}
+	if err := run.loop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustContainOnce(t, said.String(), "ALARM: the loss of 3 of 3 utterances of "+cfg.Data.ValManifest+" is not a finite number: utt00, utt01, utt02",
+		"ALARM: the loss of 8 of 8 utterances of "+cfg.Data.TestManifest)
+	b, err := os.ReadFile(filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(2), checkpoint.StateFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustContain(t, string(b), `"loss": null`, `"non_finite": 3`)
+	checkMetrics(t, cfg.Run.CheckpointDir, map[string]int{"validation": 1, "test": 1})
+	again := start(t, withResume(cfg), nil)
+	if l := float64(again.state.Best.Loss); !math.IsNaN(l) {
+		t.Errorf("the loss is read as %g", l)
+	}
+	if e := (&Evaluation{WER: again.state.Best.WER, CER: again.state.Best.CER, Loss: 1e9}); !e.better(again.state.Best) || again.state.Best.better(e) {
+		t.Error("a finite loss doesn't beat one that is none")
 	}
 }

@@ -2,9 +2,11 @@ package train
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"konkanitrain/data"
@@ -13,26 +15,55 @@ import (
 
 // Evaluation is how well a model does on a set.
 type Evaluation struct {
-	Loss float64 `json:"loss"` // nats, mean over utterances
-	CTC  float64 `json:"ctc"`
-	CE   float64 `json:"ce"` // 0 without a decoder
+	Loss Nats    `json:"loss"` // mean over utterances
+	CTC  Nats    `json:"ctc"`
+	CE   Nats    `json:"ce"` // 0 without a decoder
 	WER  float64 `json:"wer"`
 	CER  float64 `json:"cer"`
 
-	Score      text.Score `json:"score"`       // error counts: totals over totals, never means of rates
-	BlankShare float64    `json:"blank_share"` // of all frames
-	Audio      float64    `json:"audio"`       // seconds of sound
-	Took       float64    `json:"took"`        // seconds
-	Infeasible int        `json:"infeasible"`  // utterances without a CTC alignment: their CTC loss counts 0
-	Failed     int        `json:"failed"`      // files that could not be read any more: scored as empty output
+	Score      text.Score `json:"score"`                // error counts: totals over totals, never means of rates
+	BlankShare float64    `json:"blank_share"`          // of all frames
+	Audio      float64    `json:"audio"`                // seconds of sound
+	Took       float64    `json:"took"`                 // seconds
+	Infeasible int        `json:"infeasible"`           // utterances without a CTC alignment: their CTC loss counts 0
+	Failed     int        `json:"failed"`               // files that could not be read any more: scored as empty output
+	NonFinite  int        `json:"non_finite,omitempty"` // utterances whose loss is no finite number; Loss is none then
+
+	broken []string // the ids of these
 }
 
-// better says whether e beats other: by words, then characters, then loss.
+// Nats is a loss in nats. JSON has no number for what isn't finite: that is null there, and NaN when it is read.
+type Nats float64
+
+// MarshalJSON writes a number, or null.
+func (n Nats) MarshalJSON() ([]byte, error) {
+	if notFinite(float64(n)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// UnmarshalJSON reads a number, or null.
+func (n *Nats) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = Nats(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(n))
+}
+
+// better says whether e beats other: by words, then characters, then loss; any finite loss beats one that isn't.
 func (e *Evaluation) better(other *Evaluation) bool {
 	if other == nil {
 		return true
 	}
-	a, b := [3]float64{e.WER, e.CER, e.Loss}, [3]float64{other.WER, other.CER, other.Loss}
+	loss := func(e *Evaluation) float64 {
+		if notFinite(float64(e.Loss)) {
+			return math.Inf(1)
+		}
+		return float64(e.Loss)
+	}
+	a, b := [3]float64{e.WER, e.CER, loss(e)}, [3]float64{other.WER, other.CER, loss(other)}
 	for i := range a {
 		if a[i] != b[i] {
 			return a[i] < b[i]
@@ -48,6 +79,9 @@ func (e *Evaluation) String() string {
 		100*e.WER, w.Errors(), w.Ref, 100*e.CER, c.Errors(), c.Ref, e.Score.Exact, e.Score.Utterances, e.Loss, 100*e.BlankShare)
 	if e.Infeasible > 0 {
 		s += fmt.Sprintf("  %d too short for CTC", e.Infeasible)
+	}
+	if e.NonFinite > 0 {
+		s += fmt.Sprintf("  %d without a finite loss", e.NonFinite)
 	}
 	if e.Failed > 0 {
 		s += fmt.Sprintf("  %d files failed", e.Failed)
@@ -107,9 +141,13 @@ func (s *speech) evaluate(ctx context.Context, loader *data.Loader, batchSize in
 			one.Add(h.Ref, h.Text)
 			h.Words, h.Chars = one.Words, one.Chars
 			e.Score.Merge(&one)
-			e.Loss += p.losses[i].total
-			e.CTC += p.losses[i].ctc
-			e.CE += p.losses[i].ce
+			e.Loss += Nats(p.losses[i].total)
+			e.CTC += Nats(p.losses[i].ctc)
+			e.CE += Nats(p.losses[i].ce)
+			if notFinite(h.Loss) {
+				e.NonFinite++
+				e.broken = append(e.broken, x.Utt.ID)
+			}
 			e.Audio += x.Utt.Duration
 			blanks += paths[i].blanks
 			frames += paths[i].frames
@@ -127,7 +165,7 @@ func (s *speech) evaluate(ctx context.Context, loader *data.Loader, batchSize in
 		}
 		w.Release()
 	}
-	if n := float64(e.Score.Utterances); n > 0 {
+	if n := Nats(e.Score.Utterances); n > 0 {
 		e.Loss, e.CTC, e.CE = e.Loss/n, e.CTC/n, e.CE/n
 	}
 	e.WER, e.CER = e.Score.WER(), e.Score.CER()
@@ -136,6 +174,16 @@ func (s *speech) evaluate(ctx context.Context, loader *data.Loader, batchSize in
 	}
 	e.Took = time.Since(start).Seconds()
 	return e, nil
+}
+
+// alarm is what is said of losses that are not finite; "" if all are.
+func (e *Evaluation) alarm(set string) string {
+	if e.NonFinite == 0 {
+		return ""
+	}
+	return fmt.Sprintf("ALARM: the loss of %d of %d utterances of %s is not a finite number: %s. Either the weights have grown beyond all "+
+		"measure (look at the training loss, lower learning_rate), or these files hold no proper sound",
+		e.NonFinite, e.Score.Utterances, set, list(e.broken, 5))
 }
 
 // greedy is the best path: the likeliest label of each frame, repeats merged, blanks dropped. logits [S, V].

@@ -35,10 +35,10 @@ func TestEvaluationIsTheSameInAnyBatch(t *testing.T) {
 			if want == nil {
 				want, wantHyps = e, hyps
 			}
-			if e.Score.Utterances != 10 || len(hyps) != 10 || math.Abs(loss/10-e.Loss) > 1e-12*loss {
+			if e.Score.Utterances != 10 || len(hyps) != 10 || math.Abs(loss/10-float64(e.Loss)) > 1e-12*loss {
 				t.Errorf("batch %d: %d utterances scored, %d given out, mean loss %v of %v", batch, e.Score.Utterances, len(hyps), e.Loss, loss)
 			}
-			if math.Abs(e.Loss-want.Loss) > 1e-6*want.Loss || e.Score.String() != want.Score.String() || e.BlankShare != want.BlankShare {
+			if math.Abs(float64(e.Loss-want.Loss)) > 1e-6*float64(want.Loss) || e.Score.String() != want.Score.String() || e.BlankShare != want.BlankShare {
 				t.Errorf("batch %d: %v, want %v", batch, e, want)
 			}
 			if !slices.Equal(hyps, wantHyps) {
@@ -88,8 +88,8 @@ func TestLongValidationIsPlanned(t *testing.T) {
 }
 
 func TestBetterGoesByWordsThenCharactersThenLoss(t *testing.T) {
-	e := func(wer, cer, loss float64) *Evaluation { return &Evaluation{WER: wer, CER: cer, Loss: loss} }
-	order := []*Evaluation{e(0.1, 0.5, 9), e(0.2, 0.1, 9), e(0.2, 0.2, 1), e(0.2, 0.2, 2)}
+	e := func(wer, cer, loss float64) *Evaluation { return &Evaluation{WER: wer, CER: cer, Loss: Nats(loss)} }
+	order := []*Evaluation{e(0.1, 0.5, math.NaN()), e(0.2, 0.1, 9), e(0.2, 0.2, 1), e(0.2, 0.2, 2), e(0.2, 0.2, math.NaN())}
 	for i := range order {
 		for j := range order {
 			if got := order[i].better(order[j]); got != (i < j) {

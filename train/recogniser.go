@@ -164,6 +164,9 @@ func (r *Recogniser) Evaluate(ctx context.Context, manifest string, o EvalOption
 		for _, w := range loader.Warnings() {
 			fmt.Fprintln(o.Progress, "WARNING:", w)
 		}
+		if err == nil && e.NonFinite > 0 {
+			fmt.Fprintln(o.Progress, e.alarm(manifest))
+		}
 	}
 	return e, err
 }

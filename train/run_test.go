@@ -102,7 +102,7 @@ func TestRunFromStartToEnd(t *testing.T) {
 	if best > 2 || !slices.Equal(steps, []int{best, 12, 13}) || filepath.Base(r.BestCheckpoint) != checkpoint.Name(best) {
 		t.Errorf("checkpoints of updates %v, best %d (%s), want the best and the last two", steps, best, r.BestCheckpoint)
 	}
-	if r.Test == nil || math.Abs(r.Test.Loss-r.Best.Loss) > 1e-9 {
+	if r.Test == nil || math.Abs(float64(r.Test.Loss-r.Best.Loss)) > 1e-9 {
 		t.Errorf("the test set, which is the validation set, scores %v, the best was %v", r.Test, r.Best)
 	}
 	mustContain(t, said.String(), "best checkpoint: ", "test set", "memory:", "update 13")
@@ -115,7 +115,7 @@ func TestRunFromStartToEnd(t *testing.T) {
 	defer rec.Close()
 	mustContain(t, rec.Describe(), checkpoint.Name(best))
 	e, err := rec.Evaluate(t.Context(), cfg.Data.TestManifest, EvalOptions{})
-	if err != nil || math.Abs(e.Loss-r.Best.Loss) > 1e-9 {
+	if err != nil || math.Abs(float64(e.Loss-r.Best.Loss)) > 1e-9 {
 		t.Errorf("evaluated alone it scores %v (%v), the best was %v", e, err, r.Best)
 	}
 	checkMetrics(t, cfg.Run.CheckpointDir, map[string]int{"start": 1, "update": 13, "validation": 7, "save": 7, "test": 1})

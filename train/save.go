@@ -73,25 +73,21 @@ func (t *trainer) finish(ctx context.Context) error {
 	if err := t.save(); err != nil {
 		return err
 	}
-	if t.best != "" {
-		t.report.say("best checkpoint: %s", t.best)
-	}
-	if n := t.cfg.Run.AverageLast; n > 0 {
+	switch n := t.cfg.Run.AverageLast; {
+	case n > 0:
+		if t.best != "" {
+			t.report.say("best checkpoint: %s", t.best)
+		}
 		if err := t.average(n); err != nil {
+			return err
+		}
+	default:
+		if err := t.loadBest(); err != nil {
 			return err
 		}
 	}
 	if t.test == nil {
 		return nil
-	}
-	if t.cfg.Run.AverageLast == 0 && t.best != "" && t.best != t.last {
-		c, err := checkpoint.Open(t.best)
-		if err != nil {
-			return err
-		}
-		if err := c.LoadModel(t.tensors("", t.weights.Floats())); err != nil {
-			return err
-		}
 	}
 	e, err := t.evaluate(ctx, t.test, t.cfg.Optimise.BatchSize, nil)
 	t.warn(t.test)
@@ -103,7 +99,34 @@ func (t *trainer) finish(ctx context.Context) error {
 	}
 	t.tested = e
 	t.report.say("test set %s: %v", t.cfg.Data.TestManifest, e)
+	if alarm := e.alarm(t.cfg.Data.TestManifest); alarm != "" {
+		t.report.say("%s", alarm)
+	}
 	t.record("test", e)
+	return nil
+}
+
+// loadBest names the best checkpoint and takes its weights. One that can't be used is said, and the newest weights stay.
+func (t *trainer) loadBest() error {
+	if t.best == "" {
+		return nil
+	}
+	weights := t.tensors("", t.weights.Floats())
+	if t.best != t.last {
+		c, err := checkpoint.Open(t.best)
+		if err == nil {
+			err = c.LoadModel(weights)
+		}
+		if err != nil {
+			t.report.say("WARNING: the best checkpoint can't be used, taking the newest, %s: %v", t.last, err)
+			t.best = ""
+			if c, err = checkpoint.Open(t.last); err != nil {
+				return err
+			}
+			return c.LoadModel(weights) // a file that can't be read to its end may have changed some of them
+		}
+	}
+	t.report.say("best checkpoint: %s", t.best)
 	return nil
 }
 

@@ -223,8 +223,10 @@ func (t *trainer) validate(ctx context.Context) error {
 		t.state.Stale++
 	}
 	t.report.say("validation after update %d: %v%s", t.optimizer.Updates, e, mark)
-	if alarm := t.blankAlarm(e); alarm != "" {
-		t.report.say("%s", alarm)
+	for _, alarm := range []string{e.alarm(t.cfg.Data.ValManifest), t.blankAlarm(e)} {
+		if alarm != "" {
+			t.report.say("%s", alarm)
+		}
 	}
 	t.record("validation", struct {
 		Update int `json:"update"`
