@@ -51,10 +51,10 @@ type largest struct {
 const candidates = 3
 
 // largest looks at what deal makes of windows full of utterances of one length, for each length in the set: no
-// window of mixed lengths has a larger pass.
+// window of mixed lengths has a larger pass. A set smaller than a window fills none.
 func (t *trainer) largest(l *data.Loader, window int, train bool) (largest, error) {
 	var most largest
-	tokens := 0
+	tokens, utterances := 0, 0
 	lengths := map[int]bool{} // in frames
 	for k := range l.Windows() {
 		for _, u := range l.Window(0, k) {
@@ -63,6 +63,7 @@ func (t *trainer) largest(l *data.Loader, window int, train bool) (largest, erro
 				return most, err
 			}
 			lengths[n] = true
+			utterances++
 			tokens = max(tokens, len(u.Tokens))
 			if most.longest == nil || u.Duration > most.longest.Duration {
 				most.longest = u
@@ -71,7 +72,7 @@ func (t *trainer) largest(l *data.Loader, window int, train bool) (largest, erro
 	}
 	seen := map[model.Shape]bool{}
 	for n := range lengths {
-		full := slices.Repeat([]*data.Example{{Frames: n, Tokens: make([]int32, tokens)}}, window)
+		full := slices.Repeat([]*data.Example{{Frames: n, Tokens: make([]int32, tokens)}}, min(window, utterances))
 		for _, b := range deal(full, t.net, t.cfg.Optimise.BatchSize, len(t.crew.Workers)) {
 			seen[b.shape] = true
 		}
