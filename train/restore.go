@@ -1,10 +1,13 @@
 package train
 
 import (
+	"encoding/hex"
 	"fmt"
+	"hash/fnv"
 	"path/filepath"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/data"
 )
 
 // restore sets weights, moments and counters: from a checkpoint, from a model to start from, or anew.
@@ -54,6 +57,10 @@ func (t *trainer) resumed(from *checkpoint.Checkpoint) {
 		t.report.say("WARNING: a window has %d utterances now, %d when the checkpoint was written: epoch %d goes on at window %d, "+
 			"some of its utterances come twice or not at all", window, p.WindowSize, p.Epoch+1, p.Window+1)
 	}
+	if size, hash := setIdentity(t.train); p.SetHash != "" && p.SetHash != hash {
+		t.report.say("WARNING: the training set is not what it was when the checkpoint was written: %d utterances now, %d then, or others, or of "+
+			"other lengths; they come in another order, so some of those of epoch %d come twice or not at all", size, p.SetSize, p.Epoch+1)
+	}
 	if n := len(t.crew.Workers); n != p.Workers {
 		t.report.say("NOTE: %d compute workers now, %d when the checkpoint was written: sums are in another order, so the run is not bit for bit the uninterrupted one", n, p.Workers)
 	}
@@ -87,4 +94,14 @@ func (t *trainer) goOn() string {
 		t.state.judgement = last
 	}
 	return why
+}
+
+// setIdentity is what the order of a training set depends on: the number of its utterances, and a hash of their ids
+// and lengths in frames.
+func setIdentity(s *data.Set) (size int, hash string) {
+	sum := fnv.New128a()
+	for _, u := range s.Utterances {
+		fmt.Fprintf(sum, "%q %d\n", u.ID, u.Frames)
+	}
+	return len(s.Utterances), hex.EncodeToString(sum.Sum(nil))
 }

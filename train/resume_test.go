@@ -342,3 +342,27 @@ func TestRunCutShortResumesBitForBit(t *testing.T) {
 		})
 	}
 }
+
+// A manifest that has changed since the checkpoint is said, whether there are more utterances, others, or other
+// lengths.
+func TestResumeNoticesAnotherSet(t *testing.T) {
+	lines := babble(8, 4, 1)
+	cfg := once(t, plain(tiny(t, speak(t, lines...))))
+	longer, renamed := slices.Clone(lines), slices.Clone(lines)
+	longer[3].samples = 6 * perLetter
+	renamed[3].id = "another"
+	for name, now := range map[string][]spoken{
+		"the same": lines, "one more": append(slices.Clone(lines), spoken{id: "more", text: "abc"}), "one less": lines[:7], "longer": longer, "renamed": renamed,
+	} {
+		c := cfg
+		c.Data.TrainManifest = speak(t, now...)
+		var said strings.Builder
+		start(t, c, &said)
+		if warned := strings.Contains(said.String(), "WARNING: the training set is not what it was"); warned != (name != "the same") {
+			t.Errorf("%s: warned %v:\n%s", name, warned, said.String())
+		}
+		if name == "one more" {
+			mustContain(t, said.String(), "9 utterances now, 8 then")
+		}
+	}
+}

@@ -18,6 +18,7 @@ func (t *trainer) save() error {
 	}
 	p := &t.state.Progress
 	p.Updates, p.WindowSize, p.Workers = t.optimizer.Updates, t.cfg.Window(), len(t.crew.Workers)
+	p.SetSize, p.SetHash = setIdentity(t.train)
 	p.Seconds = t.earlier + time.Since(t.started).Seconds()
 	m, v := t.optimizer.moments[0].Floats(), t.optimizer.moments[1].Floats()
 	moments := append(t.tensors("m.", m), t.tensors("v.", v)...)
