@@ -199,3 +199,93 @@ func TestRunsDontMix(t *testing.T) {
 	}
 	mustContain(t, said.String(), "a new run")
 }
+
+// Weights to start from are refused where the network would hear or write otherwise than it has learned to: each
+// setting is named with both values. Statistics of global normalisation come with them.
+func TestInitFromRefusesOtherSoundAndText(t *testing.T) {
+	manifest := speak(t, babble(8, 4, 1)...)
+	cfg := tiny(t, manifest)
+	cfg.Data.Normalize = "global"
+	cfg = once(t, cfg)
+	from := filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(2))
+	cfg.Run.Resume, cfg.Run.CheckpointDir = "", filepath.Join(t.TempDir(), "new")
+	for _, path := range []string{from, filepath.Join(from, checkpoint.ModelFile)} {
+		c := cfg
+		c.Run.InitFrom = path
+		c.Data.KeepJoiners, c.Data.FoldDigits, c.Data.SampleRate, c.Data.NumMels, c.Data.Normalize = true, true, 8000, 16, "none"
+		c.Model.Heads = 4
+		mustContain(t, refused(t, c), "init_from: "+from, "keep_joiners: false / true", "fold_digits: false / true", "sample_rate: 16000 / 8000",
+			"num_mels: 20 / 16", `normalize: "global" / "none"`, "heads: 2 / 4")
+	}
+	_, _, want := readCheckpoint(t, filepath.Dir(from), 2)
+	c := cfg
+	c.Run.InitFrom, c.Data.TrainManifest = from, speak(t, babble(5, 3, 9)...)
+	c.Optimise.LearningRate, c.Model.Dropout = 2e-4, 0.3
+	run := start(t, c, nil)
+	if got := run.state.Stats; got == nil || !slices.Equal(got.Mean, want.Stats.Mean) || !slices.Equal(got.Deviation, want.Stats.Deviation) {
+		t.Error("the statistics are not those of the weights")
+	}
+	if err := os.Truncate(filepath.Join(from, checkpoint.OptimizerFile), 10); err != nil {
+		t.Fatal(err)
+	}
+	c.Run.InitFrom, c.Data.UnknownLimit = filepath.Join(from, checkpoint.ModelFile), 1
+	var said bytes.Buffer
+	start(t, c, &said)
+	mustContain(t, said.String(), "WARNING: init_from: the checkpoint around", "is damaged")
+}
+
+// A resume with a lower keep_last removes what is too many before it saves anything; the best stays, and where the
+// newest is damaged, all stay.
+func TestResumeMakesRoom(t *testing.T) {
+	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Optimise.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.KeepLast = 4, 1, 4
+	if _, err := Run(t.Context(), cfg, nil); err != nil {
+		t.Fatal(err)
+	}
+	rewrite(t, cfg.Run.CheckpointDir, func(s *state, _, _ []checkpoint.Tensor) ([]checkpoint.Tensor, []checkpoint.Tensor) {
+		s.Best, s.BestStep = &Evaluation{}, 2
+		return nil, nil
+	})
+	steps := func() (list []int) {
+		entries, err := checkpoint.List(cfg.Run.CheckpointDir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			list = append(list, e.Step)
+		}
+		return list
+	}
+	cfg.Run.Resume, cfg.Run.KeepLast, cfg.Optimise.MaxUpdates = "auto", 1, 6
+	newest := filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(4), checkpoint.ModelFile)
+	whole, err := os.ReadFile(newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := slices.Clone(whole)
+	damaged[len(damaged)-1] ^= 1 // of the right size
+	if err := os.WriteFile(newest, damaged, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	start(t, cfg, nil)
+	if !slices.Equal(steps(), []int{1, 2, 3, 4}) {
+		t.Errorf("beside a damaged newest checkpoint %v are left", steps())
+	}
+	if err := os.WriteFile(newest, whole, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	run := start(t, cfg, &said)
+	if !slices.Equal(steps(), []int{2, 4}) {
+		t.Errorf("%v are left, want the best and the newest", steps())
+	}
+	mustContain(t, said.String(), checkpoint.Name(1)+": keep_last is 1", checkpoint.Name(3)+": keep_last is 1")
+	if err := run.loop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	full := withAdvice(&checkpoint.NoSpaceError{Free: -1}, 3).Error()
+	mustContain(t, full, "--resume auto --keep_last 1 begins with removing")
+	if same := withAdvice(&checkpoint.NoSpaceError{Free: -1}, 1).Error(); strings.Contains(same, "--keep_last") {
+		t.Errorf("advice that can't help: %s", same)
+	}
+}

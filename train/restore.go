@@ -39,9 +39,6 @@ func (t *trainer) restore(from *checkpoint.Checkpoint) error {
 		t.state.LossScale = NewLossScale()
 	}
 	t.begun = t.optimizer.Updates
-	t.record("start", map[string]any{
-		"update": t.optimizer.Updates, "parameters": t.state.Parameters, "workers": len(t.crew.Workers), "config": settings,
-	})
 	return nil
 }
 

@@ -2,6 +2,8 @@ package train
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -24,7 +26,7 @@ func (t *trainer) save() error {
 	moments := append(t.tensors("m.", m), t.tensors("v.", v)...)
 	path, err := checkpoint.Save(t.cfg.Run.CheckpointDir, t.optimizer.Updates, t.tensors("", t.weights.Floats()), moments, &t.state)
 	if err != nil {
-		return err
+		return withAdvice(err, t.cfg.Run.KeepLast)
 	}
 	again := path == t.last // with a validation that came after the first save
 	t.last, t.saved = path, true
@@ -40,6 +42,15 @@ func (t *trainer) save() error {
 	t.report.say("saved %s", path)
 	t.record("save", map[string]any{"update": t.optimizer.Updates, "path": path})
 	return nil
+}
+
+// withAdvice says how a run on a full disk can go on.
+func withAdvice(err error, keepLast int) error {
+	var full *checkpoint.NoSpaceError
+	if errors.As(err, &full) && keepLast > 1 {
+		return fmt.Errorf("%w; --resume auto --keep_last 1 begins with removing all checkpoints but the newest and the best", err)
+	}
+	return err
 }
 
 // prune removes old checkpoints and names them. What was best before a last validation that wasn't due stays too: a

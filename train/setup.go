@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -54,6 +55,13 @@ func setUp(ctx context.Context, cfg Config, out io.Writer) (*trainer, error) {
 		t.close()
 		return nil, err
 	}
+	if err := t.makeRoom(); err != nil {
+		t.close()
+		return nil, err
+	}
+	t.record("start", map[string]any{
+		"update": t.optimizer.Updates, "parameters": t.state.Parameters, "workers": len(t.crew.Workers), "config": t.state.Config,
+	})
 	t.report = newReporter(out, t.total(), t.optimizer.Updates)
 	return t, nil
 }
@@ -85,6 +93,9 @@ func (t *trainer) findCheckpoint() (*checkpoint.Checkpoint, error) {
 	var from *checkpoint.Checkpoint
 	switch r.Resume {
 	case "":
+		if err := t.findStart(); err != nil {
+			return nil, err
+		}
 		entries, err := checkpoint.List(r.CheckpointDir)
 		if err != nil {
 			return nil, err
@@ -131,12 +142,62 @@ func (t *trainer) findCheckpoint() (*checkpoint.Checkpoint, error) {
 	}
 	changed, err := sameRun(t.state.Config, t.cfg)
 	if err != nil {
-		return nil, fmt.Errorf("resume from %s: %w", from.Path, err)
+		return nil, fmt.Errorf("resume from %s: %w, or start anew in another checkpoint_dir", from.Path, err)
 	}
 	for _, c := range changed {
 		t.report.say("NOTE: a setting differs from the checkpoint's (saved / now): %s", c)
 	}
 	return from, nil
+}
+
+// findStart reads the state of the checkpoint that init_from names, or whose model.safetensors it names, and refuses one
+// of another network or of other sound and text settings. A bare file has no state: its tensors alone decide.
+func (t *trainer) findStart() error {
+	path := t.cfg.Run.InitFrom
+	if path == "" {
+		return nil
+	}
+	dir := path
+	if filepath.Base(path) == checkpoint.ModelFile {
+		dir = filepath.Dir(path)
+	}
+	if _, err := os.Stat(filepath.Join(dir, checkpoint.StateFile)); err != nil {
+		return nil
+	}
+	c, err := checkpoint.Open(dir)
+	switch {
+	case err != nil && dir == path:
+		return fmt.Errorf("init_from: %w", err)
+	case err != nil:
+		t.report.say("WARNING: init_from: the checkpoint around %s is damaged, so its vocabulary and settings are not looked at: %v", path, err)
+		return nil
+	}
+	var s state
+	if err := c.State(&s); err != nil {
+		return fmt.Errorf("init_from: %w", err)
+	}
+	if s.Format != stateFormat || s.Vocabulary == nil {
+		return fmt.Errorf("init_from: %s has format %d, this version of konkanitrain reads %d", c.Path, s.Format, stateFormat)
+	}
+	if _, err := sameRun(s.Config, t.cfg); err != nil {
+		return fmt.Errorf("init_from: %s: %w", c.Path, err)
+	}
+	t.source = &s
+	return nil
+}
+
+// makeRoom removes the checkpoints that keep_last doesn't ask for before the first save: a run that has filled its disk
+// can go on with fewer. Where the run doesn't go on from the newest one, that one is damaged, and the others stay.
+func (t *trainer) makeRoom() error {
+	entries, err := checkpoint.List(t.cfg.Run.CheckpointDir)
+	if n := len(entries); err != nil || n == 0 || t.profiling() || filepath.Clean(entries[n-1].Path) != filepath.Clean(t.last) {
+		return err
+	}
+	removed, err := t.prune()
+	for _, path := range removed {
+		t.report.say("removed %s: keep_last is %d", path, t.cfg.Run.KeepLast)
+	}
+	return err
 }
 
 // loadData reads manifests, vocabulary and statistics, and makes the loaders.
@@ -234,13 +295,9 @@ func evalLoader(set *data.Set, cfg Config, stats *feature.Stats) (*data.Loader, 
 
 // vocabulary is that of the training texts. A checkpoint's must be the same; that of a model to start from is taken over.
 func (t *trainer) vocabulary(from *checkpoint.Checkpoint) (*text.Vocabulary, error) {
-	if c := t.startModel(); c != nil {
-		var s state
-		if err := c.State(&s); err != nil {
-			return nil, err
-		}
-		t.report.say("the vocabulary is that of %s: %d entries", c.Path, s.Vocabulary.Size())
-		return s.Vocabulary, checkVocabSize(t.cfg, s.Vocabulary, c.Path)
+	if s := t.source; s != nil {
+		t.report.say("the vocabulary is that of %s: %d entries", t.cfg.Run.InitFrom, s.Vocabulary.Size())
+		return s.Vocabulary, checkVocabSize(t.cfg, s.Vocabulary, t.cfg.Run.InitFrom)
 	}
 	built, err := text.Build(t.train.Texts(), t.cfg.Data.MinCharCount)
 	if err != nil {
@@ -256,22 +313,6 @@ func (t *trainer) vocabulary(from *checkpoint.Checkpoint) (*text.Vocabulary, err
 	return t.state.Vocabulary, nil
 }
 
-// startModel is the checkpoint that init_from names or whose model.safetensors it names; nil if it is neither.
-func (t *trainer) startModel() *checkpoint.Checkpoint {
-	path := t.cfg.Run.InitFrom
-	if path == "" {
-		return nil
-	}
-	if filepath.Base(path) == checkpoint.ModelFile {
-		path = filepath.Dir(path)
-	}
-	c, err := checkpoint.Open(path)
-	if err != nil {
-		return nil // LoadWeights says what is wrong with it, if anything is
-	}
-	return c
-}
-
 // checkVocabSize holds the setting vocab_size to what there is.
 func checkVocabSize(cfg Config, v *text.Vocabulary, source string) error {
 	if n := cfg.Model.VocabSize; n != 0 && n != v.Size() {
@@ -280,13 +321,17 @@ func checkVocabSize(cfg Config, v *text.Vocabulary, source string) error {
 	return nil
 }
 
-// statistics are those of global normalisation: a checkpoint's, or computed from the training set.
+// statistics are those of global normalisation: a checkpoint's, those of a model to start from, or computed from the training set.
 func (t *trainer) statistics(ctx context.Context, from *checkpoint.Checkpoint) (*feature.Stats, error) {
 	if t.cfg.Data.Normalize != feature.Global {
 		return nil, nil
 	}
 	if from != nil {
 		return t.state.Stats, nil
+	}
+	if s := t.source; s != nil {
+		t.report.say("the feature statistics are those of %s", t.cfg.Run.InitFrom)
+		return s.Stats, nil
 	}
 	t.report.say("computing feature statistics over %d utterances", len(t.train.Utterances))
 	return data.Statistics(ctx, t.train, t.cfg.Features(nil), t.cfg.Data.NumWorkers)

@@ -120,7 +120,7 @@ func sameRun(settings json.RawMessage, now Config) (changed []string, err error)
 	}
 	if err := checkpoint.Compare(a, b); err != nil {
 		return nil, fmt.Errorf("the checkpoint belongs to another network or other data settings: %w; "+
-			"give the saved values, or start anew in another checkpoint_dir", err)
+			"give the saved values", err)
 	}
 	for _, k := range []string{"resume", "init_from", "log_dir", "checkpoint_dir", "log_every", "num_workers", "profile_steps", "max_updates", "keep_last"} {
 		delete(saved, k)

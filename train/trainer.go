@@ -17,6 +17,7 @@ type trainer struct {
 	speech
 	cfg       Config
 	state     state
+	source    *state // of the checkpoint that init_from names; nil: it names none, or a bare file
 	optimizer *AdamW
 	train     *data.Set
 	loader    *data.Loader
