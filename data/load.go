@@ -139,7 +139,7 @@ func (s *Set) checkText(e *entry, o Options) {
 	case n == 0:
 		e.fail(EmptyText, "%s", e.name())
 	case o.MaxTextLength > 0 && n > o.MaxTextLength:
-		e.fail(TextTooLong, "%s: %d characters, the limit is %d", e.name(), n, o.MaxTextLength)
+		e.fail(TextTooLong, "%s: %s, the limit is %d", e.name(), number(n, "character"), o.MaxTextLength)
 	}
 }
 
@@ -183,7 +183,7 @@ func (s *Set) use(u *Utterance, e *entry, f *sound, o Options) bool {
 			return skip(Unreadable, "%s: %v", f.path, err)
 		}
 		if u.Frames < 1 {
-			return skip(TooShort, "%s: %d samples at %d Hz, 0 feature frames", u.ID, u.Samples, u.Rate)
+			return skip(TooShort, "%s: %s at %d Hz, 0 feature frames", u.ID, number(u.Samples, "sample"), u.Rate)
 		}
 	}
 	if o.TextOnly {

@@ -125,7 +125,7 @@ func TestLoad(t *testing.T) {
 		{"empty texts", "x.jsonl", strings.Replace(lineA, "वाट", "", 1) + strings.Replace(lineA, "वाट", "  ", 1) + strings.Replace(lineB, "बीं", "\u00a0\u2003", 1) +
 			`{"audio_filepath": "audio/b.wav"}` + "\n" + `{"audio_filepath": "audio/b.wav", "text": null}` + "\n" + lineC,
 			Options{}, want{texts: abc[2:], lines: []int{1, 2, 3, 4, 5}}},
-		{"paths of another computer", "x.jsonl", foreign, Options{}, want{err: []string{"0 of 3 audio files found", "/Volumes/data&proj/my set/a.wav", "path_map: /Volumes/data&proj/my set=NEW_FOLDER"}}},
+		{"paths of another computer", "x.jsonl", foreign, Options{}, want{err: []string{"0 of 3 audio files found", "/Volumes/data&proj/my set/a.wav", "--path_map '/Volumes/data&proj/my set=NEW_FOLDER'"}}},
 		{"paths of another computer, mapped", "x.jsonl", foreign, Options{PathMap: []Mapping{{"/elsewhere", "no"}, {"/Volumes/data&proj/my set", "audio"}}},
 			want{texts: abc, ids: []string{"/Volumes/data&proj/my set/a.wav", "/Volumes/data&proj/my set/b.wav", "/Volumes/data&proj/my set/c.wav"}}},
 		{"a mapping ends at a folder", "x.jsonl", foreign, Options{PathMap: []Mapping{{"/Volumes/data&proj/my", "audio"}}}, want{err: []string{"0 of 3"}}},

@@ -96,7 +96,7 @@ type Mapping struct {
 func ParsePathMap(s string) (Mapping, error) {
 	from, to, ok := strings.Cut(s, "=")
 	if !ok || from == "" {
-		return Mapping{}, fmt.Errorf("path_map %q: write from=to, the start of the paths in the manifest and what to put in its place, such as /home/ann/clips=clips", s)
+		return Mapping{}, fmt.Errorf("path_map %q: write from=to, the start of the paths in the manifest and what to put in its place, such as --path_map /home/ann/clips=clips", s)
 	}
 	return Mapping{from, to}, nil
 }

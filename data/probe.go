@@ -77,6 +77,6 @@ func foundAny(sounds map[string]*sound, entries []entry, manifest string) error 
 	if looked == first.audio {
 		looked = "written"
 	}
-	return fmt.Errorf("manifest %s: 0 of %d audio files found. The first, on line %d, is %s, looked for as %s. If the files lie elsewhere on this computer, map the paths: path_map: %s=NEW_FOLDER",
+	return fmt.Errorf("manifest %s: 0 of %d audio files found. The first, on line %d, is %s, looked for as %s. If the files lie elsewhere on this computer, map the paths: --path_map '%s=NEW_FOLDER' (path_map in a YAML file)",
 		manifest, n, first.line, first.audio, looked, folder)
 }

@@ -90,7 +90,11 @@ func (r *Report) String() string {
 		}
 	}
 	if r.StartsWithMark > 0 {
-		fmt.Fprintf(&b, "\n  %d texts start with a combining mark; they are used as they are", r.StartsWithMark)
+		verb := "start with a combining mark; they are used as they are"
+		if r.StartsWithMark == 1 {
+			verb = "starts with a combining mark; it is used as it is"
+		}
+		fmt.Fprintf(&b, "\n  %s %s", number(r.StartsWithMark, "text"), verb)
 	}
 	if r.Unknown.Outside > 0 {
 		fmt.Fprintf(&b, "\n  %v", &r.Unknown)
@@ -148,6 +152,14 @@ func duration(s float64) string {
 		return fmt.Sprintf("%.1f min", s/60)
 	}
 	return fmt.Sprintf("%.2f h", s/3600)
+}
+
+// number is a number with its noun: "1 text", "2 texts".
+func number(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // count brings the sums up to date with the utterances kept.

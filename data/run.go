@@ -156,8 +156,8 @@ func (l *Loader) fill(e *Example, epoch int, reader *audio.Reader, x *feature.Ex
 			fail(err)
 			return
 		case info.Rate != u.Rate || len(x) != u.Samples:
-			fail(fmt.Errorf("%s has %d samples at %d Hz there, but had %d at %d Hz when the manifest was loaded; it was changed in between",
-				u.Path, len(x), info.Rate, u.Samples, u.Rate))
+			fail(fmt.Errorf("%s has %s at %d Hz there, but had %d at %d Hz when the manifest was loaded; it was changed in between",
+				u.Path, number(len(x), "sample"), info.Rate, u.Samples, u.Rate))
 			return
 		}
 		l.warn(info.Warnings)

@@ -104,7 +104,7 @@ func TestSet(t *testing.T) {
 	}
 	want := "4 of 4 utterances used, 4.0 s (0.50 to 1.50 s each)\n" +
 		"  1 used, path listed again without an id: line 4: audio/b.wav, as on line 3; called audio/b.wav#2\n" +
-		"  1 texts start with a combining mark; they are used as they are"
+		"  1 text starts with a combining mark; it is used as it is"
 	if got := s.Report.String(); !strings.HasSuffix(got, want) {
 		t.Errorf("%s", got)
 	}

@@ -25,6 +25,7 @@ func TestValidateListsEverything(t *testing.T) {
 	mustContain(t, err.Error(), "heads 5 does not divide d_model 192", "ctc_weight is 1.5", "batch_size is 0", "grad_accum is 0",
 		"learning_rate is -1", "warmup_updates is 0", "speeds is empty", "max_duration 1 s is not above min_duration 2 s",
 		"resume and init_from are both set", "early_stop is 3, but there is no val_manifest", `device is "tpu"`, "mel")
+	mustContainOnce(t, err.Error(), "num_mels is 0")
 }
 
 // The utterances of an update are counted, and that doesn't overflow.

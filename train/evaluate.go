@@ -84,7 +84,7 @@ func (e *Evaluation) String() string {
 		s += fmt.Sprintf("  %d without a finite loss", e.NonFinite)
 	}
 	if e.Failed > 0 {
-		s += fmt.Sprintf("  %d files failed", e.Failed)
+		s += fmt.Sprintf("  %s failed", count(e.Failed, "file"))
 	}
 	return s
 }

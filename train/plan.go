@@ -31,11 +31,11 @@ func (t *trainer) plan() error {
 		}
 	}
 	if err := t.crew.Reserve(need); err != nil {
-		return fmt.Errorf("the largest pass, with %d utterances of up to %d frames: %w", train.shape.Batch, train.shape.Frames, err)
+		return fmt.Errorf("the largest pass, with %s of up to %d frames: %w", count(train.shape.Batch, "utterance"), train.shape.Frames, err)
 	}
-	t.report.say("memory: %s in all: weights, gradients and moments %s, %d workers with %s each; longest utterance %s, %.1f s",
+	t.report.say("memory: %s in all: weights, gradients and moments %s, %s with %s each; longest utterance %s, %.1f s",
 		megabytes(t.dev.Usage().Allocated), megabytes(int64(4*t.layout.Words*(3+len(t.crew.Workers)))),
-		len(t.crew.Workers), megabytes(int64(need)), train.longest.ID, train.longest.Duration)
+		count(len(t.crew.Workers), "worker"), megabytes(int64(need)), train.longest.ID, train.longest.Duration)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"bytes"
 	"testing"
 
 	"konkanitrain/model"
@@ -10,7 +11,9 @@ import (
 func TestPlanOfASmallSet(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, spoken{id: "a", text: letters}, spoken{id: "b", text: letters}, spoken{id: "c", text: letters})))
 	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Run.CPUWorkers = 8, 2, 1
-	run := start(t, cfg, nil)
+	var said bytes.Buffer
+	run := start(t, cfg, &said)
+	mustContain(t, said.String(), " 1 worker with ")
 	most, err := run.largest(run.loader, cfg.Window(), true)
 	if err != nil || most.shape.Batch != 2 {
 		t.Fatalf("%+v, %v: of 3 utterances the largest pass has 2 rows", most.shape, err)

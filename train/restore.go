@@ -51,15 +51,15 @@ func (t *trainer) resumed(from *checkpoint.Checkpoint) {
 	if window := t.cfg.Window(); p.WindowSize != window {
 		used := p.Window * p.WindowSize
 		p.Window = used / window
-		t.report.say("WARNING: a window has %d utterances now, %d when the checkpoint was written: epoch %d goes on at window %d, "+
-			"some of its utterances come twice or not at all", window, p.WindowSize, p.Epoch+1, p.Window+1)
+		t.report.say("WARNING: a window has %s now, %d when the checkpoint was written: epoch %d goes on at window %d, "+
+			"some of its utterances come twice or not at all", count(window, "utterance"), p.WindowSize, p.Epoch+1, p.Window+1)
 	}
 	if size, hash := setIdentity(t.train); p.SetHash != "" && p.SetHash != hash {
-		t.report.say("WARNING: the training set is not what it was when the checkpoint was written: %d utterances now, %d then, or others, or of "+
-			"other lengths; they come in another order, so some of those of epoch %d come twice or not at all", size, p.SetSize, p.Epoch+1)
+		t.report.say("WARNING: the training set is not what it was when the checkpoint was written: %s now, %d then, or others, or of "+
+			"other lengths; they come in another order, so some of those of epoch %d come twice or not at all", count(size, "utterance"), p.SetSize, p.Epoch+1)
 	}
 	if n := len(t.crew.Workers); n != p.Workers {
-		t.report.say("NOTE: %d compute workers now, %d when the checkpoint was written: sums are in another order, so the run is not bit for bit the uninterrupted one", n, p.Workers)
+		t.report.say("NOTE: %s now, %d when the checkpoint was written: sums are in another order, so the run is not bit for bit the uninterrupted one", count(n, "compute worker"), p.Workers)
 	}
 	if p.Window >= t.loader.Windows() {
 		p.Epoch, p.Window = p.Epoch+1, 0
@@ -70,10 +70,10 @@ func (t *trainer) resumed(from *checkpoint.Checkpoint) {
 	}
 	if why != "" {
 		t.told = true
-		t.report.say("resumed from %s: %d updates done, and training is finished: %s", from.Path, p.Updates, why)
+		t.report.say("resumed from %s: %s done, and training is finished: %s", from.Path, count(p.Updates, "update"), why)
 		return
 	}
-	t.report.say("resumed from %s: %d updates done, epoch %d, window %d of %d", from.Path, p.Updates, p.Epoch+1, p.Window+1, t.loader.Windows())
+	t.report.say("resumed from %s: %s done, epoch %d, window %d of %d", from.Path, count(p.Updates, "update"), p.Epoch+1, p.Window+1, t.loader.Windows())
 }
 
 // goOn forgets a validation that only the end of an earlier session brought about, unless training has ended still;

@@ -297,7 +297,7 @@ func TestResumeWithAnotherBatch(t *testing.T) {
 	if p := run.state.Progress; p.Epoch != 0 || p.Window != 3 {
 		t.Errorf("12 of 23 utterances are used, it goes on at %+v", p)
 	}
-	mustContain(t, said.String(), "a window has 4 utterances now, 6 when", "1 compute workers now, 2 when", "grad_accum: 3 / 2")
+	mustContain(t, said.String(), "a window has 4 utterances now, 6 when", "1 compute worker now, 2 when", "grad_accum: 3 / 2")
 	if err := run.loop(t.Context()); err != nil {
 		t.Fatal(err)
 	}

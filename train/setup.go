@@ -333,7 +333,7 @@ func (t *trainer) statistics(ctx context.Context, from *checkpoint.Checkpoint) (
 		t.report.say("the feature statistics are those of %s", t.cfg.Run.InitFrom)
 		return s.Stats, nil
 	}
-	t.report.say("computing feature statistics over %d utterances", len(t.train.Utterances))
+	t.report.say("computing feature statistics over %s", count(len(t.train.Utterances), "utterance"))
 	return data.Statistics(ctx, t.train, t.cfg.Features(nil), t.cfg.Data.NumWorkers)
 }
 

@@ -97,7 +97,7 @@ func (t *trainer) end() string {
 	case most > 0 && t.optimizer.Updates >= most:
 		return fmt.Sprintf("max_updates %d is reached", most)
 	case patience > 0 && t.state.Stale >= patience:
-		return fmt.Sprintf("no better score in %d validations in a row (early_stop %d)", t.state.Stale, patience)
+		return fmt.Sprintf("no better score in %s in a row (early_stop %d)", count(t.state.Stale, "validation"), patience)
 	}
 	return ""
 }
@@ -290,7 +290,7 @@ func (t *trainer) printProfile() error {
 		if why == "" {
 			why = "interrupted"
 		}
-		t.report.say("profile: %d of %d updates were made: %s", n, want, why)
+		t.report.say("profile: %d of %s were made: %s", n, count(want, "update"), why)
 		if n == 0 {
 			return nil
 		}

@@ -183,13 +183,21 @@ func (t *trainer) blankAlarm(e *Evaluation) string {
 	if u := t.train.Report.Unknown; u.Share() > 0.01 {
 		unknown = fmt.Sprintf(" (%.0f %% of the letters are)", 100*u.Share())
 	}
-	return fmt.Sprintf("ALARM: after %d updates the output is empty for all %d validation utterances; %.1f %% of the frames are blank. "+
+	return fmt.Sprintf("ALARM: after %s the output is empty for all %d validation utterances; %.1f %% of the frames are blank. "+
 		"Likely causes: a learning rate that is too high or a warmup that is too short (learning_rate %g, warmup_updates %d); "+
-		"too little data (%d utterances, %.1f minutes) or too few updates; texts that don't belong to the sound; "+
+		"too little data (%s, %.1f minutes) or too few updates; texts that don't belong to the sound; "+
 		"letters outside the vocabulary%s; a subsampling of %d that leaves too few frames",
-		t.optimizer.Updates, e.Score.Utterances, 100*e.BlankShare, t.cfg.Optimise.LearningRate, t.cfg.Optimise.WarmupUpdates,
-		len(t.train.Utterances), t.train.Seconds()/60, unknown, t.cfg.Model.Subsampling)
+		count(t.optimizer.Updates, "update"), e.Score.Utterances, 100*e.BlankShare, t.cfg.Optimise.LearningRate, t.cfg.Optimise.WarmupUpdates,
+		count(len(t.train.Utterances), "utterance"), t.train.Seconds()/60, unknown, t.cfg.Model.Subsampling)
 }
 
 // ErrInterrupted says that the run was stopped from outside, after it had saved its state.
 var ErrInterrupted = errors.New("interrupted: the state is saved; go on with --resume auto")
+
+// count is a number with its noun: "1 worker", "2 workers".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

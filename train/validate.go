@@ -19,7 +19,9 @@ func (c Config) Validate() error {
 		}
 	}
 	d, o, r := c.Data, c.Optimise, c.Run
-	if err := c.Network(max(c.Model.VocabSize, 3)).Validate(); err != nil {
+	network := c.Network(max(c.Model.VocabSize, 3))
+	network.NumMels = max(network.NumMels, 1) // the features' settings say what is wrong with it
+	if err := network.Validate(); err != nil {
 		problems = append(problems, err)
 	}
 	bad(c.Model.VocabSize == 0 || c.Model.VocabSize > 3, "vocab_size is %d, want 4 or more (three are blank, sos/eos and unk), or 0", c.Model.VocabSize)
