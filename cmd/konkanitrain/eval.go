@@ -62,10 +62,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	defer model.Close()
-	rows, err := newTable(c.PerUtterance, s.out)
-	if err != nil {
-		return err
-	}
+	rows := newTable(c.PerUtterance, s.out)
 	e, err := model.Evaluate(ctx, c.Manifest, train.EvalOptions{
 		PathMap: c.PathMap, SkipBadLines: c.SkipBadLines, BadLineLimit: c.BadLineLimit, Progress: s.err, PerUtterance: rows.add,
 	})

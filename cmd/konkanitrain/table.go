@@ -13,32 +13,46 @@ import (
 
 // table writes one line of tab-separated values for each utterance. The zero value writes nothing.
 type table struct {
-	w    *bufio.Writer
-	file io.Closer
+	path  string // of the file to make when there is something to write; "" once it is made
+	w     *bufio.Writer
+	file  io.Closer
+	begun bool
 }
 
-// newTable makes the file called path; "-" is out, "" nothing.
-func newTable(path string, out io.Writer) (*table, error) {
-	t := &table{}
+// newTable is for the file called path; "-" is out, "" nothing. A file that is there stays as it is until the first
+// utterance has been scored.
+func newTable(path string, out io.Writer) *table {
 	switch path {
 	case "":
-		return t, nil
+		return &table{}
 	case "-":
-		t.w = bufio.NewWriter(out)
-	default:
-		f, err := os.Create(path)
+		return &table{w: bufio.NewWriter(out)}
+	}
+	return &table{path: path}
+}
+
+// begin makes the file and writes the head.
+func (t *table) begin() error {
+	if t.path != "" {
+		f, err := os.Create(t.path)
 		if err != nil {
-			return nil, fmt.Errorf("per_utterance: %w", err)
+			return fmt.Errorf("per_utterance: %w", err)
 		}
-		t.w, t.file = bufio.NewWriter(f), f
+		t.path, t.w, t.file = "", bufio.NewWriter(f), f
 	}
 	_, err := t.w.WriteString("id\tword_errors\twords\tchar_errors\tchars\tloss\treference\thypothesis\tproblem\n")
-	return t, err
+	return err
 }
 
 func (t *table) add(h train.Hypothesis) error {
-	if t.w == nil {
+	if t.w == nil && t.path == "" {
 		return nil
+	}
+	if !t.begun {
+		t.begun = true
+		if err := t.begin(); err != nil {
+			return err
+		}
 	}
 	problem := ""
 	if h.Err != nil {
