@@ -3,9 +3,9 @@ package train
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"konkanitrain/checkpoint"
-	"konkanitrain/internal/simd"
 )
 
 // averagedDir is the folder inside a checkpoint_dir that holds the averaged weights.
@@ -21,26 +21,41 @@ func (t *trainer) average(n int) error {
 	if err != nil {
 		return err
 	}
-	entries = entries[max(0, len(entries)-n):]
 	sum, one := t.weights.Floats(), t.optimizer.moments[0].Floats()
-	clear(sum)
-	for _, e := range entries {
+	var used []int // updates
+	total := make([]float64, len(sum))
+	for _, e := range slices.Backward(entries) {
+		if len(used) == n {
+			break
+		}
 		c, err := checkpoint.Open(e.Path)
+		if err == nil {
+			err = c.LoadModel(t.tensors("", one))
+		}
 		if err != nil {
-			return fmt.Errorf("averaging the last %d checkpoints: %w", n, err)
+			t.report.say("WARNING: left out of the average: %v", err)
+			continue
 		}
-		if err := c.LoadModel(t.tensors("", one)); err != nil {
-			return fmt.Errorf("averaging the last %d checkpoints: %w", n, err)
+		used = append(used, e.Step)
+		for i, v := range one {
+			total[i] += float64(v)
 		}
-		simd.Axpy(sum, 1/float32(len(entries)), one)
 	}
-	path, err := checkpoint.Save(filepath.Join(dir, averagedDir), t.optimizer.Updates, t.tensors("", sum), nil, &t.state)
+	if len(used) == 0 {
+		return fmt.Errorf("average_last: none of the checkpoints in %s can be read", dir)
+	}
+	for i, v := range total {
+		sum[i] = float32(v / float64(len(used)))
+	}
+	state := t.state
+	state.BestStep = t.optimizer.Updates // the only checkpoint of its folder is its best
+	path, err := checkpoint.Save(filepath.Join(dir, averagedDir), t.optimizer.Updates, t.tensors("", sum), nil, &state)
 	if err != nil {
 		return err
 	}
 	if _, err := checkpoint.Prune(filepath.Join(dir, averagedDir), 1, ""); err != nil {
 		return err
 	}
-	t.report.say("averaged the weights of %d checkpoints (updates %d to %d): saved %s", len(entries), entries[0].Step, entries[len(entries)-1].Step, path)
+	t.report.say("averaged the weights of %d checkpoints (updates %d to %d): saved %s", len(used), used[len(used)-1], used[0], path)
 	return nil
 }
