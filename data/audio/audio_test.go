@@ -161,8 +161,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Files written by go-audio/wav, and read by it, agree with this package.
-func TestAgreesWithGoAudio(t *testing.T) {
+// What go-audio/wav writes is read as it was.
+func TestReadsWhatWasWritten(t *testing.T) {
 	for _, bits := range []int{16, 24, 32} {
 		for _, channels := range []int{1, 2, 5} {
 			path := filepath.Join(t.TempDir(), "x.wav")
@@ -178,29 +178,21 @@ func TestAgreesWithGoAudio(t *testing.T) {
 			if err := errors.Join(e.Write(in), e.Close(), f.Close()); err != nil {
 				t.Fatal(err)
 			}
-			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			theirs, err := wav.NewDecoder(bytes.NewReader(b)).FullPCMBuffer()
-			if err != nil {
-				t.Fatal(err)
-			}
 			info, x, err := Read(path)
 			if err != nil || len(info.Warnings) > 0 || info.Channels != channels || info.Rate != 22050 {
 				t.Fatalf("%d bits, %d channels: %+v, %v", bits, channels, info, err)
 			}
-			if len(x) != 20000 || len(theirs.Data) != len(in.Data) {
-				t.Fatalf("%d bits, %d channels: %d frames, theirs %d", bits, channels, len(x), len(theirs.Data)/channels)
+			if len(x) != 20000 {
+				t.Fatalf("%d bits, %d channels: %d frames", bits, channels, len(x))
 			}
 			for i := range x {
 				sum := 0.0
 				for c := range channels {
-					sum += float64(theirs.Data[i*channels+c])
+					sum += float64(in.Data[i*channels+c])
 				}
 				// The mean of float64 sums: only the rounding to float32 is left.
 				if want := sum / float64(channels) / math.Ldexp(1, bits-1); math.Abs(float64(x[i])-want) > 1e-7 {
-					t.Fatalf("%d bits, %d channels: sample %d is %v, theirs %v", bits, channels, i, x[i], want)
+					t.Fatalf("%d bits, %d channels: sample %d is %v, written %v", bits, channels, i, x[i], want)
 				}
 			}
 		}

@@ -12,20 +12,18 @@ import (
 //
 // Sums are float64: every integer of up to 53 bits is exact in it, and so is the mean
 // of two channels.
-func (h *header) decode(dst []float32, b []byte) (sound bool) {
+func (h *header) decode(dst []float32, b []byte, ints *integers) (sound bool, err error) {
 	if h.bigEndian && h.container > 1 {
 		for s := range slices.Chunk(b, h.container) {
 			slices.Reverse(s)
 		}
 	}
-	if h.tag == tagPCM && h.container == 2 && h.channels == 1 {
-		var any uint16
-		for i := range dst {
-			v := binary.LittleEndian.Uint16(b[2*i:])
-			any |= v
-			dst[i] = float32(int16(v)) * (1.0 / 32768)
+	if h.integer() {
+		samples, err := ints.decode(b)
+		if err != nil {
+			return false, err
 		}
-		return any != 0
+		return h.mean(dst, samples), nil
 	}
 	sample := h.sampler()
 	share := 1 / float64(h.channels)
@@ -39,11 +37,11 @@ func (h *header) decode(dst []float32, b []byte) (sound bool) {
 		}
 		dst[i] = float32(sum * share)
 	}
-	return sound
+	return sound, nil
 }
 
 // sampler returns the function that decodes one sample of h.container bytes,
-// little-endian.
+// little-endian, of the codings that go-audio/wav doesn't know.
 func (h *header) sampler() func([]byte) float64 {
 	switch {
 	case h.tag == tagFloat && h.container == 4:
@@ -54,19 +52,7 @@ func (h *header) sampler() func([]byte) float64 {
 		return func(b []byte) float64 { return alaw(b[0]) }
 	case h.tag == tagMuLaw:
 		return func(b []byte) float64 { return mulaw(b[0]) }
-	case h.container == 1: // up to 8 bits are unsigned around 128
-		return func(b []byte) float64 { return float64(int(b[0])-128) / 128 }
-	case h.container == 2:
-		return func(b []byte) float64 { return float64(int16(binary.LittleEndian.Uint16(b))) / (1 << 15) }
-	case h.container == 3:
-		return func(b []byte) float64 {
-			return float64(int32(uint32(b[0])<<8|uint32(b[1])<<16|uint32(b[2])<<24)) / (1 << 31)
-		}
-	case h.low:
-		return func(b []byte) float64 { return float64(int32(binary.LittleEndian.Uint32(b)<<8)) / (1 << 31) }
-	case h.container == 4:
-		return func(b []byte) float64 { return float64(int32(binary.LittleEndian.Uint32(b))) / (1 << 31) }
-	default: // 5 to 8 bytes
+	default: // integers of 5 to 8 bytes
 		return func(b []byte) float64 {
 			var v uint64
 			for i, c := range b {

@@ -20,8 +20,8 @@
 // # Libraries
 //
 // github.com/go-audio/riff walks the chunks and reads the common fields of the
-// format chunk. github.com/go-audio/wav is what the tests write files with and
-// compare plain PCM against; it doesn't decode here because it knows no floats, no
-// extensible tag, no RIFX and no RF64, believes the sizes in the header (also for
-// its allocations) and counts the pad byte of an odd chunk as sound.
+// format chunk; github.com/go-audio/wav decodes integers of 8 to 32 bits. The latter
+// is given the samples alone, never a file's header: it knows no floats, no
+// extensible tag, no RIFX and no RF64, believes the sizes in the header (also for its
+// allocations) and counts the pad byte of an odd chunk as sound.
 package audio

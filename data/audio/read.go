@@ -12,6 +12,7 @@ import (
 type Reader struct {
 	bytes   []byte    // one piece of the file, as it is on disk
 	samples []float32 // what the last Read returned
+	ints    integers
 }
 
 // pieceBytes is how much of a file is decoded at a time.
@@ -54,16 +55,21 @@ func (r *Reader) decode(src io.ReaderAt, size int64, path string, offset, durati
 
 	if h.tag == tagPCM && h.container == 4 && h.bits <= 24 {
 		var a alignment
-		if err := r.pieces(src, path, at, n, each, h.block, func(_ int, b []byte) { a.look(b, h.bigEndian) }); err != nil {
+		if err := r.pieces(src, path, at, n, each, h.block, func(_ int, b []byte) error { a.look(b, h.bigEndian); return nil }); err != nil {
 			return Info{}, nil, err
 		}
 		h.low = a.right()
 	}
-	sound := false
-	err = r.pieces(src, path, at, n, each, h.block, func(from int, b []byte) {
-		if h.decode(r.samples[from:from+len(b)/h.block], b) {
-			sound = true
+	if h.integer() {
+		if err := r.ints.reset(h.container); err != nil {
+			return Info{}, nil, fmt.Errorf("%s: %w", path, err)
 		}
+	}
+	sound := false
+	err = r.pieces(src, path, at, n, each, h.block, func(from int, b []byte) error {
+		any, err := h.decode(r.samples[from:from+len(b)/h.block], b, &r.ints)
+		sound = sound || any
+		return err
 	})
 	if err != nil {
 		return Info{}, nil, err
@@ -78,13 +84,15 @@ func (r *Reader) decode(src io.ReaderAt, size int64, path string, offset, durati
 }
 
 // pieces calls use with each piece of n frames that start at byte at.
-func (r *Reader) pieces(src io.ReaderAt, path string, at int64, n, each, block int, use func(from int, b []byte)) error {
+func (r *Reader) pieces(src io.ReaderAt, path string, at int64, n, each, block int, use func(from int, b []byte) error) error {
 	for from := 0; from < n; from += each {
 		b := r.bytes[:min(each, n-from)*block]
 		if got, err := src.ReadAt(b, at+int64(from)*int64(block)); got < len(b) {
 			return fmt.Errorf("%s: reading frame %d of %d: %w", path, from+got/block, n, err)
 		}
-		use(from, b)
+		if err := use(from, b); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	return nil
 }
