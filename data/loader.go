@@ -103,14 +103,8 @@ func NewLoader(s *Set, o LoaderOptions) (*Loader, error) {
 	return l, nil
 }
 
-// Bins is the number of features per frame, F.
-func (l *Loader) Bins() int { return l.bins }
-
 // Windows is the number of windows in an epoch.
 func (l *Loader) Windows() int { return (len(l.utterances) + l.o.Window - 1) / l.o.Window }
-
-// At is the place of the window that follows done windows: epoch and number in it, both from 0.
-func (l *Loader) At(done int) (epoch, window int) { return done / l.Windows(), done % l.Windows() }
 
 // Window lists the utterances of window k of an epoch, without their sound.
 func (l *Loader) Window(epoch, k int) []*Utterance {
@@ -126,11 +120,6 @@ func (l *Loader) Window(epoch, k int) []*Utterance {
 		out[i] = l.utterances[j]
 	}
 	return out
-}
-
-// Frames is the number of feature frames T that u will have in an epoch, known without reading its file.
-func (l *Loader) Frames(epoch int, u *Utterance) (int, error) {
-	return l.o.Feature.Frames(u.Samples, u.Rate, l.speed(epoch, u))
 }
 
 // MostFrames is the largest T that u can have in any epoch, for planning memory.

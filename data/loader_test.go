@@ -114,7 +114,7 @@ func TestLoaderIsDeterministic(t *testing.T) {
 			t.Errorf("%+v: %v, want %v", c, got, want)
 		}
 		// In the middle of an epoch, with the cache filled.
-		epoch, k := l.At(5)
+		epoch, k := 5/l.Windows(), 5%l.Windows()
 		if got := prints(t, l, epoch, k, 7); !slices.Equal(got, want[5:]) {
 			t.Errorf("%+v, from window 5 on: %v, want %v", c, got, want[5:])
 		}
@@ -144,7 +144,7 @@ func TestDrawsDontDependOnTheWindow(t *testing.T) {
 			}
 			for _, e := range w.Examples {
 				out[e.Utt.ID] = fmt.Sprint(e.Speed, e.Features)
-				if want, err := l.Frames(3, e.Utt); err != nil || want != e.Frames || len(e.Features) != e.Frames*l.Bins() {
+				if want, err := l.o.Feature.Frames(e.Utt.Samples, e.Utt.Rate, l.speed(3, e.Utt)); err != nil || want != e.Frames || len(e.Features) != e.Frames*l.bins {
 					t.Errorf("%s: %d frames were foreseen, %d came", e.Utt.ID, want, e.Frames)
 				}
 				if most, err := l.MostFrames(e.Utt); err != nil || most < e.Frames {

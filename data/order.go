@@ -49,9 +49,6 @@ func NewOrder(lengths []int, window int, seed uint64) (*Order, error) {
 // Windows is the number of windows, and so of updates, in an epoch; the last may hold fewer utterances.
 func (o *Order) Windows() int { return (len(o.lengths) + o.window - 1) / o.window }
 
-// At is the place of the window that follows done windows: its epoch and its number there, both from 0.
-func (o *Order) At(done int) (epoch, window int) { return done / o.Windows(), done % o.Windows() }
-
 // Window lists the utterances of window k, 0 <= k < Windows(), of an epoch, 0 or more. The result must not be
 // changed. Outside these bounds it is empty.
 //

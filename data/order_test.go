@@ -68,7 +68,7 @@ func TestOrderPlace(t *testing.T) {
 	through, _ := NewOrder(lengthsFor(23), 6, 9)
 	used := 0
 	for done := range 11 {
-		epoch, k := through.At(done)
+		epoch, k := done/through.Windows(), done%through.Windows()
 		w := through.Window(epoch, k)
 		fresh, _ := NewOrder(lengthsFor(23), 6, 9)
 		if !slices.Equal(fresh.Window(epoch, k), w) {

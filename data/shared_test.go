@@ -2,6 +2,7 @@ package data
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -104,7 +105,7 @@ func TestManifestCases(t *testing.T) {
 		t.Errorf("a long one: %v", s.Report)
 	}
 	s = mustLoad(t, filepath.Join(dir, "long_and_short.jsonl"), Options{})
-	if u := s.Longest(); u.ID != "long" || u.Duration != 60 || u.Frames != 6000 || frames.Subsampled(u.Frames, 4) != 1500 {
+	if u := slices.MaxFunc(s.Utterances, func(a, b *Utterance) int { return cmp.Compare(a.Frames, b.Frames) }); u.ID != "long" || u.Duration != 60 || u.Frames != 6000 || frames.Subsampled(u.Frames, 4) != 1500 {
 		t.Errorf("the longest: %+v", u)
 	}
 	if got := Overlap(mustLoad(t, filepath.Join(dir, "good.jsonl"), Options{}), mustLoad(t, filepath.Join(dir, "same_in_train_and_val.jsonl"), Options{})); !strings.HasPrefix(got, "1 of 1 ") {

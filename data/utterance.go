@@ -1,7 +1,6 @@
 package data
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"path/filepath"
@@ -52,14 +51,6 @@ func (s *Set) Texts() iter.Seq[string] {
 
 // Seconds is the duration of all utterances together.
 func (s *Set) Seconds() float64 { return s.Report.Seconds }
-
-// Longest is the utterance with the most feature frames, the first of equals; nil in an empty set.
-func (s *Set) Longest() *Utterance {
-	if len(s.Utterances) == 0 {
-		return nil
-	}
-	return slices.MaxFunc(s.Utterances, func(a, b *Utterance) int { return cmp.Compare(a.Frames, b.Frames) })
-}
 
 // Lengths lists the feature frames T of each utterance, for NewOrder.
 func (s *Set) Lengths() []int {

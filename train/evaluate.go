@@ -190,7 +190,6 @@ func (e *Evaluation) alarm(set string) string {
 func (s *speech) greedy(logits []float32) decoded {
 	v := s.net.Vocab
 	ids := make([]int32, len(logits)/v)
-	blanks := 0
 	for t := range ids {
 		best := 0
 		row := logits[t*v:][:v]
@@ -200,10 +199,7 @@ func (s *speech) greedy(logits []float32) decoded {
 			}
 		}
 		ids[t] = int32(best)
-		if ids[t] == text.Blank {
-			blanks++
-		}
 	}
 	hyp := s.policy.Normalise(s.vocab.Decode(text.Collapse(nil, ids)))
-	return decoded{text: hyp, blanks: blanks, frames: len(ids)}
+	return decoded{text: hyp, blanks: text.Blanks(ids), frames: len(ids)}
 }

@@ -119,9 +119,6 @@ func (r *Recogniser) read(path string) (*checkpoint.Checkpoint, error) {
 // Close frees the model.
 func (r *Recogniser) Close() { r.core.close() }
 
-// Config is the configuration of the run that made the model.
-func (r *Recogniser) Config() Config { return r.cfg }
-
 // Describe is one line: which checkpoint, how large, how well it did on validation.
 func (r *Recogniser) Describe() string {
 	s := fmt.Sprintf("%s: update %d, %v, vocabulary %d", r.path, r.state.Progress.Updates, model.Count(r.net), r.vocab.Size())

@@ -37,7 +37,7 @@ func TestRecogniser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer rec.Close()
-	if got, want := rec.Config(), cfg; got.Run.Seed != want.Run.Seed || got.Model != want.Model || got.Optimise != want.Optimise {
+	if got, want := rec.cfg, cfg; got.Run.Seed != want.Run.Seed || got.Model != want.Model || got.Optimise != want.Optimise {
 		t.Errorf("the configuration is %+v, was saved as %+v", got, want)
 	}
 	dir := filepath.Dir(manifest)

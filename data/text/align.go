@@ -1,38 +1,11 @@
 package text
 
-// Distance is the Levenshtein distance of ref and hyp: the least number of substitutions, deletions and
-// insertions (each costs 1) that turn one into the other. Time is O(len(ref) len(hyp)), space one row.
-func Distance[T comparable](ref, hyp []T) int {
-	ref, hyp = trim(ref, hyp)
-	if len(ref) == 0 || len(hyp) == 0 {
-		return len(ref) + len(hyp)
-	}
-	row := make([]int32, len(hyp)+1)
-	for j := range row {
-		row[j] = int32(j)
-	}
-	for i, r := range ref {
-		diagonal, left := row[0], int32(i+1)
-		row[0] = left
-		for j, h := range hyp {
-			up := row[j+1]
-			best := diagonal
-			if r != h {
-				best = min(diagonal, up, left) + 1
-			}
-			diagonal, left = up, best
-			row[j+1] = best
-		}
-	}
-	return int(row[len(hyp)])
-}
-
 // edits is one cell of the alignment table: the cost and of what it is made up.
 type edits struct{ cost, sub, del int32 }
 
 // Align counts the edits of a cheapest alignment. Where several are cheapest, a pair of tokens is preferred to
-// a deletion, and a deletion to an insertion, seen from the end. Errors() of the result is Distance(ref, hyp);
-// the table is two rows of counts, so no path is stored.
+// a deletion, and a deletion to an insertion, seen from the end. Errors() of the result is the
+// Levenshtein distance; the table is two rows of counts, so no path is stored.
 func Align[T comparable](ref, hyp []T) Counts {
 	out := Counts{Ref: len(ref)}
 	ref, hyp = trim(ref, hyp)

@@ -13,17 +13,14 @@ func Collapse(dst, frames []int32) []int32 {
 	return dst
 }
 
-// BlankShare is the part of frames that is blank, 0 to 1; 0 where there are no frames. A share of 1 over a
-// whole validation set means that the model has learned to say nothing.
-func BlankShare(frames []int32) float64 {
-	if len(frames) == 0 {
-		return 0
-	}
+// Blanks counts the frames whose id is blank. Where that is all of a whole validation set the model has learned to
+// say nothing.
+func Blanks(frames []int32) int {
 	n := 0
 	for _, id := range frames {
 		if id == Blank {
 			n++
 		}
 	}
-	return float64(n) / float64(len(frames))
+	return n
 }

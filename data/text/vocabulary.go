@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -153,7 +151,7 @@ func (v *Vocabulary) MarshalJSON() ([]byte, error) {
 // tokens that are not one code point, and tokens that stand twice.
 func (v *Vocabulary) UnmarshalJSON(b []byte) error {
 	if !utf8.Valid(b) {
-		return errors.New("vocabulary: the file is not UTF-8")
+		return errors.New("vocabulary: the text is not UTF-8")
 	}
 	var f vocabularyFile
 	if err := json.Unmarshal(b, &f); err != nil {
@@ -177,37 +175,4 @@ func (v *Vocabulary) UnmarshalJSON(b []byte) error {
 	}
 	*v = *n
 	return nil
-}
-
-// Save writes the vocabulary as JSON, through a temporary file beside path.
-func (v *Vocabulary) Save(path string) error {
-	b, err := v.MarshalJSON()
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("vocabulary: can't write beside %s: %w", path, err)
-	}
-	_, err = f.Write(append(b, '\n'))
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("vocabulary: can't write %s: %w", path, err), os.Remove(f.Name()))
-	}
-	return nil
-}
-
-// LoadVocabulary reads a file that Save wrote.
-func LoadVocabulary(path string) (*Vocabulary, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("vocabulary: %w", err)
-	}
-	v := new(Vocabulary)
-	if err := v.UnmarshalJSON(b); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return v, nil
 }
