@@ -42,8 +42,5 @@ func Axpy(dst []float32, alpha float32, x []float32) { active.axpy(dst, alpha, x
 // Scale sets dst[i] = alpha*x[i].
 func Scale(dst []float32, alpha float32, x []float32) { active.scale(dst, alpha, x[:len(dst)]) }
 
-// Mul sets dst[i] = a[i]*b[i].
-func Mul(dst, a, b []float32) { active.mul(dst, a[:len(dst)], b[:len(dst)]) }
-
 // MulAdd sets dst[i] += a[i]*b[i].
 func MulAdd(dst, a, b []float32) { active.mulAdd(dst, a[:len(dst)], b[:len(dst)]) }

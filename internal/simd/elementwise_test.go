@@ -68,8 +68,6 @@ var elementOps = []elementOp{
 		}, 0.5 * ulp, 1.5e-45},
 	{"Scale", 1, func(d []float32, in [][]float32) { Scale(d, 0.3, in[0]) },
 		func(v []float64) (float64, float64) { return whole(float64(float32(0.3)) * v[0]) }, 0.5 * ulp, 1.5e-45},
-	{"Mul", 2, func(d []float32, in [][]float32) { Mul(d, in[0], in[1]) },
-		func(v []float64) (float64, float64) { return whole(v[0] * v[1]) }, 0.5 * ulp, 1.5e-45},
 	{"MulAdd", 3, func(d []float32, in [][]float32) { copy(d, in[0]); MulAdd(d, in[1], in[2]) },
 		func(v []float64) (float64, float64) {
 			x := v[1] * v[2]

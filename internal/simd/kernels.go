@@ -12,12 +12,11 @@ type kernels struct {
 	glu                       func(dst, a, b []float32)
 	gluGrad                   func(da, db, a, b, dy []float32)
 
-	add, mul, mulAdd func(dst, a, b []float32)
-	addScaled        func(dst, a []float32, alpha float32, b []float32)
-	scale, axpy      func(dst []float32, alpha float32, x []float32)
+	add, mulAdd func(dst, a, b []float32)
+	addScaled   func(dst, a []float32, alpha float32, b []float32)
+	scale, axpy func(dst []float32, alpha float32, x []float32)
 
 	sum, max   func(x []float32) float32
-	dot        func(a, b []float32) float32
 	sumSquares func(x []float32) float64
 
 	softmax, logSoftmax func(dst, x []float32)

@@ -49,11 +49,6 @@ func gluGradAVX2(da []float32, db []float32, a []float32, b []float32, dy []floa
 //go:noescape
 func addAVX2(dst []float32, a []float32, b []float32)
 
-// mulAVX2 sets dst = a*b.
-//
-//go:noescape
-func mulAVX2(dst []float32, a []float32, b []float32)
-
 // mulAddAVX2 adds a*b to dst.
 //
 //go:noescape
@@ -123,11 +118,6 @@ func gluGradAVX512(da []float32, db []float32, a []float32, b []float32, dy []fl
 //
 //go:noescape
 func addAVX512(dst []float32, a []float32, b []float32)
-
-// mulAVX512 sets dst = a*b.
-//
-//go:noescape
-func mulAVX512(dst []float32, a []float32, b []float32)
 
 // mulAddAVX512 adds a*b to dst.
 //

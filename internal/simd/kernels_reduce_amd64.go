@@ -14,11 +14,6 @@ func sumAVX2(x []float32) float32
 //go:noescape
 func sumSquaresAVX2(x []float32) float64
 
-// dotAVX2 returns the sum of a*b, accumulated in float64.
-//
-//go:noescape
-func dotAVX2(a []float32, b []float32) float32
-
 // maxAVX2 returns the largest element, -Inf for none, NaN if one is NaN.
 //
 //go:noescape
@@ -33,11 +28,6 @@ func sumAVX512(x []float32) float32
 //
 //go:noescape
 func sumSquaresAVX512(x []float32) float64
-
-// dotAVX512 returns the sum of a*b, accumulated in float64.
-//
-//go:noescape
-func dotAVX512(a []float32, b []float32) float32
 
 // maxAVX512 returns the largest element, -Inf for none, NaN if one is NaN.
 //

@@ -92,12 +92,6 @@ func scalePlain(dst []float32, alpha float32, x []float32) {
 	}
 }
 
-func mulPlain(dst, a, b []float32) {
-	for i, v := range a {
-		dst[i] = v * b[i]
-	}
-}
-
 func mulAddPlain(dst, a, b []float32) {
 	for i, v := range a {
 		dst[i] += v * b[i]

@@ -10,14 +10,6 @@ func sumPlain(x []float32) float32 {
 	return float32(s)
 }
 
-func dotPlain(a, b []float32) float32 {
-	s := 0.0
-	for i, v := range a {
-		s += float64(v) * float64(b[i])
-	}
-	return float32(s)
-}
-
 func maxPlain(x []float32) float32 {
 	m := float32(math.Inf(-1))
 	for _, v := range x {

@@ -3,9 +3,6 @@ package simd
 // Sum returns the sum of x, or 0 for no element. The order of summation depends on the length and the tier.
 func Sum(x []float32) float32 { return active.sum(x) }
 
-// Dot returns the sum of a[i]*b[i].
-func Dot(a, b []float32) float32 { return active.dot(a, b[:len(a)]) }
-
 // Max returns the largest element, -Inf for no element, and NaN if any element is NaN.
 func Max(x []float32) float32 { return active.max(x) }
 

@@ -115,10 +115,6 @@ func arithmetic(e *emitter) {
 		e.VADDPS(b, a, a)
 		return a
 	})
-	binary("mul", "sets dst = a*b.", func(a, b reg.VecVirtual, _ cursor, _ reg.Register) reg.VecVirtual {
-		e.VMULPS(b, a, a)
-		return a
-	})
 	binary("mulAdd", "adds a*b to dst.", func(a, b reg.VecVirtual, c cursor, dst reg.Register) reg.VecVirtual {
 		sum := c.load(dst)
 		e.VFMADD231PS(a, b, sum)

@@ -34,19 +34,6 @@ func reduce(e *emitter) {
 	})
 	e.returnDouble(sums, false)
 
-	e.function("dot", "func(a, b []float32) float32", "returns the sum of a*b, accumulated in float64.")
-	a, b, n := e.base("a"), e.base("b"), e.length("a")
-	sums = e.zeros(4)
-	e.over(n, 2, func(cs []cursor) {
-		for i, c := range cs {
-			low, high := e.doubles(c.load(a))
-			low2, high2 := e.doubles(c.load(b))
-			e.VFMADD231PD(low, low2, sums[2*i])
-			e.VFMADD231PD(high, high2, sums[2*i+1])
-		}
-	})
-	e.returnDouble(sums, true)
-
 	largest(e)
 }
 
