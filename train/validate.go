@@ -42,7 +42,7 @@ func (c Config) Validate() error {
 	bad(d.MaxDuration == 0 || d.MaxDuration > d.MinDuration, "max_duration %g s is not above min_duration %g s", d.MaxDuration, d.MinDuration)
 	bad(d.MaxTextLength >= 0, "max_text_length is %d, want 0 (no limit) or more", d.MaxTextLength)
 	bad(d.MinCharCount >= 1, "min_char_count is %d, want 1 or more", d.MinCharCount)
-	bad(d.NumWorkers >= 1, "num_workers is %d, want 1 or more", d.NumWorkers)
+	bad(d.NumWorkers >= 1 && d.NumWorkers <= 1024, "num_workers is %d, want 1 to 1024", d.NumWorkers)
 	features := c.Features(nil)
 	if features.Normalize == feature.Global {
 		features.Normalize = feature.None // its statistics are not there yet
