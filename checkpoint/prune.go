@@ -31,14 +31,33 @@ func Prune(dir string, keepLast int, keep ...string) (removed []string, err erro
 		if slices.ContainsFunc(keep, func(k string) bool { return k != "" && filepath.Base(k) == filepath.Base(e.Path) }) {
 			continue
 		}
-		gone := tempName(dir, e.Step)
-		if failed := os.Rename(e.Path, gone); failed != nil {
-			err = errors.Join(err, failed)
-			continue
+		gone, failed := remove(dir, e)
+		err = errors.Join(err, failed)
+		if gone {
+			removed = append(removed, e.Path)
 		}
-		err = errors.Join(err, os.RemoveAll(gone))
-		removed = append(removed, e.Path)
 	}
 	slices.Reverse(removed)
 	return removed, err
+}
+
+// RemoveOthers removes all checkpoints from dir but the one at path.
+func RemoveOthers(dir, path string) error {
+	list, err := List(dir)
+	for _, e := range list {
+		if filepath.Base(e.Path) != filepath.Base(path) {
+			_, failed := remove(dir, e)
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
+}
+
+// remove takes a checkpoint's name away and then its files; gone says that the first has happened.
+func remove(dir string, e Entry) (gone bool, err error) {
+	temp := tempName(dir, e.Step)
+	if err := os.Rename(e.Path, temp); err != nil {
+		return false, err
+	}
+	return true, os.RemoveAll(temp)
 }

@@ -168,7 +168,7 @@ func (s *Set) use(u *Utterance, e *entry, f *sound, o Options) bool {
 		case f.err != nil:
 			return skip(Unreadable, "%v", f.err)
 		}
-		u.Path, u.Rate = f.path, f.info.Rate
+		u.Path, u.Rate, u.length = f.path, f.info.Rate, f.info.Length
 		if !u.measure(e, f.info) {
 			return skip(Unreadable, "%s: the part starts at %v s, the file has %.3f s", f.path, e.offset, f.info.Seconds())
 		}

@@ -213,8 +213,9 @@ func TestEvaluate(t *testing.T) {
 
 // A file that goes bad during the run is an error of its example and of no other.
 func TestFileGoesBad(t *testing.T) {
-	s := spoken(t, 6)
+	s := spoken(t, 7)
 	os.Remove(s.Utterances[1].Path)
+	os.WriteFile(s.Utterances[6].Path, wav(s.Utterances[6].Samples+800, 8000), 0o644) // longer: the text was another sound's
 	os.WriteFile(s.Utterances[2].Path, wav(100, 8000), 0o644)
 	os.WriteFile(s.Utterances[3].Path, wav(s.Utterances[3].Samples, 16000), 0o644)
 	os.WriteFile(s.Utterances[4].Path, []byte("RIFF, no longer"), 0o644)
@@ -228,7 +229,7 @@ func TestFileGoesBad(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range w.Examples {
-			bad := slices.Contains([]string{"u1", "u2", "u3", "u4"}, e.Utt.ID)
+			bad := slices.Contains([]string{"u1", "u2", "u3", "u4", "u6"}, e.Utt.ID)
 			if bad != (e.Err != nil) || bad != (e.Features == nil) || bad != (e.Frames == 0) {
 				t.Errorf("%s: %v, %d frames", e.Utt.ID, e.Err, e.Frames)
 			}

@@ -155,9 +155,9 @@ func (l *Loader) fill(e *Example, epoch int, reader *audio.Reader, x *feature.Ex
 		case err != nil:
 			fail(err)
 			return
-		case info.Rate != u.Rate || len(x) != u.Samples:
-			fail(fmt.Errorf("%s has %s at %d Hz there, but had %d at %d Hz when the manifest was loaded; it was changed in between",
-				u.Path, number(len(x), "sample"), info.Rate, u.Samples, u.Rate))
+		case info.Rate != u.Rate || info.Length != u.length || len(x) != u.Samples:
+			fail(fmt.Errorf("%s has %s at %d Hz, but had %d at %d Hz when the manifest was loaded; it was changed in between",
+				u.Path, number(info.Length, "sample"), info.Rate, u.length, u.Rate))
 			return
 		}
 		l.warn(info.Warnings)

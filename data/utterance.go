@@ -27,6 +27,8 @@ type Utterance struct {
 
 	Text   string  // normalised
 	Tokens []int32 // [U], by Tokenise: the characters of Text and nothing else
+
+	length int // samples per channel of the whole file, when the manifest was loaded
 }
 
 // Set is the usable part of a manifest, in the manifest's order.

@@ -49,7 +49,7 @@ func (e *OutOfMemory) Error() string {
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
 	}
-	return s + "; use a smaller batch_size or max_duration, or fewer cpu_workers"
+	return s + "; use a smaller network, batch_size or max_duration, or fewer cpu_workers"
 }
 
 // Unwrap is the system's own error.

@@ -1,9 +1,11 @@
 package train
 
 import (
-	"fmt"
+	"context"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"konkanitrain/checkpoint"
 )
@@ -11,24 +13,35 @@ import (
 // averagedDir is the folder inside a checkpoint_dir that holds the averaged weights.
 const averagedDir = "averaged"
 
-// average replaces the weights by the mean of those of the newest checkpoints, up to n of them, and saves them as a
-// checkpoint of its own, without an optimizer. The last weights of a run are a draw from a noisy process; their mean
-// lies nearer its middle (Polyak and Juditsky 1992; checkpoint averaging as in Vaswani et al. 2017, section 6.1).
-// It ends a run: the moments' memory is used to read the checkpoints.
-func (t *trainer) average(n int) error {
-	dir := t.cfg.Run.CheckpointDir
-	entries, err := checkpoint.List(dir)
-	if err != nil {
-		return err
+// noteDue keeps the update whose save was due, and enough of those before it.
+func (t *trainer) noteDue() {
+	due := append(t.state.Due, t.optimizer.Updates)
+	t.state.Due = due[max(0, len(due)-max(t.cfg.Run.KeepLast, t.cfg.Run.AverageLast)):]
+}
+
+// averagedUpdates lists the updates whose weights the average of n is made of: the last ones whose saves were due, and
+// the last of the run. A save that only an interruption brought about is not among them, so that a run cut short and
+// resumed has the average of the run that was not.
+func (t *trainer) averagedUpdates(n int) []int {
+	list, last := slices.Clone(t.state.Due), t.optimizer.Updates
+	if len(list) == 0 || list[len(list)-1] != last {
+		list = append(list, last)
 	}
-	sum, one := t.weights.Floats(), t.optimizer.moments[0].Floats()
-	var used []int // updates
-	total := make([]float64, len(sum))
-	for _, e := range slices.Backward(entries) {
-		if len(used) == n {
-			break
-		}
-		c, err := checkpoint.Open(e.Path)
+	return list[max(0, len(list)-n):]
+}
+
+// average replaces the weights by the mean of those of the last n checkpoints, and saves them as a checkpoint of its
+// own, without an optimizer. The last weights of a run are a draw from a noisy process; their mean lies nearer its
+// middle (Polyak and Juditsky 1992; checkpoint averaging as in Vaswani et al. 2017, section 6.1). It ends a run: the
+// moments' memory is used to read the checkpoints.
+func (t *trainer) average(ctx context.Context, n int) error {
+	updates := t.averagedUpdates(n)
+	last := len(updates) - 1
+	sum, one, lost := t.weights.Floats(), t.optimizer.moments[0].Floats(), t.optimizer.moments[1].Floats()
+	clear(lost)
+	used := updates[last:] // whose weights are in memory
+	for _, update := range slices.Backward(updates[:last]) {
+		c, err := checkpoint.Open(filepath.Join(t.cfg.Run.CheckpointDir, checkpoint.Name(update)))
 		if err == nil {
 			err = c.LoadModel(t.tensors("", one))
 		}
@@ -36,26 +49,56 @@ func (t *trainer) average(n int) error {
 			t.report.say("WARNING: left out of the average: %v", err)
 			continue
 		}
-		used = append(used, e.Step)
-		for i, v := range one {
-			total[i] += float64(v)
-		}
+		used = append([]int{update}, used...)
+		addCompensated(sum, lost, one)
 	}
-	if len(used) == 0 {
-		return fmt.Errorf("average_last: none of the checkpoints in %s can be read", dir)
-	}
-	for i, v := range total {
-		sum[i] = float32(v / float64(len(used)))
+	for i, v := range sum {
+		sum[i] = v / float32(len(used))
 	}
 	state := t.state
-	state.BestStep = t.optimizer.Updates // the only checkpoint of its folder is its best
-	path, err := checkpoint.Save(filepath.Join(dir, averagedDir), t.optimizer.Updates, t.tensors("", sum), nil, &state)
+	state.Averaged, state.Before = used, nil
+	state.judgement = judgement{}
+	if t.val != nil {
+		e, err := t.evaluate(ctx, t.val, t.cfg.Optimise.BatchSize, nil)
+		t.warn(t.val)
+		if err != nil {
+			if ctx.Err() != nil {
+				return ErrInterrupted
+			}
+			return err
+		}
+		t.report.say("validation of the averaged weights: %v", e)
+		// The only checkpoint of its folder is its best.
+		state.judgement = judgement{Score: e, Best: e, BestStep: t.optimizer.Updates, Judged: t.optimizer.Updates}
+	}
+	dir := filepath.Join(t.cfg.Run.CheckpointDir, averagedDir)
+	path, err := checkpoint.Save(dir, t.optimizer.Updates, t.tensors("", sum), nil, &state)
 	if err != nil {
 		return err
 	}
-	if _, err := checkpoint.Prune(filepath.Join(dir, averagedDir), 1, ""); err != nil {
+	if err := checkpoint.RemoveOthers(dir, path); err != nil {
 		return err
 	}
-	t.report.say("averaged the weights of %d checkpoints (updates %d to %d): saved %s", len(used), used[len(used)-1], used[0], path)
+	t.report.say("saved %s: the mean of the weights after updates %s", path, join(used))
+	t.record("average", map[string]any{"updates": used, "path": path, "score": state.Score})
 	return nil
+}
+
+// addCompensated adds x to sum in float32; lost carries what rounding took away (Kahan 1965).
+func addCompensated(sum, lost, x []float32) {
+	for i, v := range x {
+		y := float32(v - lost[i])
+		s := float32(sum[i] + y)
+		lost[i] = float32(s-sum[i]) - y
+		sum[i] = s
+	}
+}
+
+// join lists numbers with commas.
+func join(numbers []int) string {
+	var s []string
+	for _, n := range numbers {
+		s = append(s, strconv.Itoa(n))
+	}
+	return strings.Join(s, ", ")
 }

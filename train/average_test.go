@@ -1,42 +1,198 @@
 package train
 
 import (
+	"bytes"
+	"context"
+	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/internal/testkit"
 )
 
-// TestAverage: the averaged checkpoint holds the mean of the last ones, element by element, and a recogniser loads it.
-func TestAverage(t *testing.T) {
+// averaging is a run of five updates that saves after each.
+func averaging(t *testing.T) Config {
 	cfg := tiny(t, speak(t, spoken{id: "a", text: "abcd"}, spoken{id: "b", text: "dcba"}))
-	cfg.Run.SaveEvery, cfg.Run.KeepLast, cfg.Run.AverageLast, cfg.Optimise.MaxUpdates = 1, 4, 3, 5
-	if _, err := Run(t.Context(), cfg, nil); err != nil {
+	cfg.Run.SaveEvery, cfg.Run.KeepLast, cfg.Run.AverageLast, cfg.Optimise.MaxUpdates = 1, 1, 3, 5
+	return cfg
+}
+
+func mustRun(t *testing.T, cfg Config) string {
+	t.Helper()
+	var said bytes.Buffer
+	if _, err := Run(t.Context(), cfg, &said); err != nil {
+		t.Fatalf("%v\n%s", err, said.String())
+	}
+	return said.String()
+}
+
+// steps lists the checkpoints of a folder.
+func steps(t *testing.T, dir string) (list []int) {
+	t.Helper()
+	entries, err := checkpoint.List(dir)
+	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Load(filepath.Join(cfg.Run.CheckpointDir, averagedDir), LoadOptions{Workers: 1})
+	for _, e := range entries {
+		list = append(list, e.Step)
+	}
+	return list
+}
+
+// weightsOf reads a model's tensors in the order of a recogniser's layout.
+func weightsOf(t *testing.T, path string) []float32 {
+	t.Helper()
+	r, err := Load(path, LoadOptions{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	entries, err := checkpoint.List(cfg.Run.CheckpointDir)
-	if err != nil || len(entries) < 3 {
-		t.Fatal(entries, err)
+	return slices.Clone(r.weights.Floats())
+}
+
+// The averaged checkpoint holds the mean of the last ones, element by element; they are kept for it, whatever keep_last
+// says; and it is what a recogniser takes from the folder.
+func TestAverage(t *testing.T) {
+	cfg := averaging(t)
+	mustContain(t, mustRun(t, cfg), "the mean of the weights after updates 3, 4, 5")
+	dir := cfg.Run.CheckpointDir
+	if got := steps(t, dir); !slices.Equal(got, []int{3, 4, 5}) {
+		t.Errorf("%v are kept", got)
 	}
-	mean, one := make([]float32, r.layout.Words), make([]float32, r.layout.Words)
-	for _, e := range entries[len(entries)-3:] {
-		c, err := checkpoint.Open(e.Path)
-		if err != nil {
+	var mean []float64
+	for _, update := range []int{3, 4, 5} {
+		for i, v := range weightsOf(t, filepath.Join(dir, checkpoint.Name(update))) {
+			if len(mean) == i {
+				mean = append(mean, 0)
+			}
+			mean[i] += float64(v) / 3
+		}
+	}
+	want := make([]float32, len(mean))
+	for i, v := range mean {
+		want[i] = float32(v)
+	}
+	got := weightsOf(t, dir)
+	// A compensated sum is rounded once, and so is the quotient: 2 x 2^-24 of the largest.
+	testkit.Close(t, "averaged weights", got, want, 1.2e-7)
+	r, err := Load(dir, LoadOptions{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	mustContain(t, r.Describe(), averagedDir, "mean of the weights after updates 3, 4, 5")
+}
+
+// An interruption saves where no save is due, and takes no part in the average: it is that of the run that went through.
+func TestAverageOfAnInterruptedRun(t *testing.T) {
+	straight := averaging(t)
+	straight.Run.SaveEvery, straight.Optimise.MaxUpdates = 2, 10
+	mustRun(t, straight)
+	broken := straight
+	broken.Run.CheckpointDir = filepath.Join(t.TempDir(), "run")
+	for _, at := range []int{5, 7, 9} {
+		ctx, cancel := context.WithCancel(t.Context())
+		run := start(t, broken, nil)
+		run.hook = func(update int) {
+			if update == at {
+				cancel()
+			}
+		}
+		if err := run.loop(ctx); err != ErrInterrupted {
 			t.Fatal(err)
 		}
-		if err := c.LoadModel(r.tensors("", one)); err != nil {
+		run.close()
+		broken.Run.Resume = "auto"
+	}
+	mustContain(t, mustRun(t, broken), "the mean of the weights after updates 6, 8, 10")
+	file := filepath.Join(averagedDir, checkpoint.Name(10), checkpoint.ModelFile)
+	a, err := os.ReadFile(filepath.Join(straight.Run.CheckpointDir, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(broken.Run.CheckpointDir, file))
+	if err != nil || !bytes.Equal(a, b) {
+		t.Errorf("the averages differ (%v)", err)
+	}
+}
+
+// Where training ends between two saves the last weights count. A later end replaces the average, also one of fewer updates.
+func TestAverageIsReplaced(t *testing.T) {
+	cfg := averaging(t)
+	cfg.Run.SaveEvery, cfg.Run.KeepLast, cfg.Optimise.MaxUpdates = 2, 9, 7
+	mustContain(t, mustRun(t, cfg), "updates 4, 6, 7")
+	dir := cfg.Run.CheckpointDir
+	for _, update := range []int{6, 7} {
+		if err := os.RemoveAll(filepath.Join(dir, checkpoint.Name(update))); err != nil {
 			t.Fatal(err)
 		}
-		for i, v := range one {
-			mean[i] += v / 3
+	}
+	cfg.Run.Resume, cfg.Optimise.MaxUpdates = "auto", 5
+	mustContain(t, mustRun(t, cfg), "updates 2, 4, 5")
+	if got := steps(t, filepath.Join(dir, averagedDir)); !slices.Equal(got, []int{5}) {
+		t.Errorf("averages %v are left", got)
+	}
+}
+
+// The averaged weights are validated, and the score that goes with them is theirs.
+func TestAverageIsValidated(t *testing.T) {
+	cfg := averaging(t)
+	cfg.Data.ValManifest = cfg.Data.TrainManifest
+	cfg.Data.TestManifest = cfg.Data.TrainManifest
+	said := mustRun(t, cfg)
+	mustContain(t, said, "validation of the averaged weights: ", "averaged weights: WER")
+	r, err := Load(cfg.Run.CheckpointDir, LoadOptions{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	e, err := r.Evaluate(t.Context(), cfg.Data.ValManifest, EvalOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The same sums on one worker and on two.
+	if got, want := float64(r.state.Score.Loss), float64(e.Loss); got-want > 1e-6*want || want-got > 1e-6*want {
+		t.Errorf("the checkpoint says loss %v, its weights have %v", got, want)
+	}
+}
+
+// A new run doesn't replace an earlier one's average, and nothing goes on from an average.
+func TestAverageIsNoStart(t *testing.T) {
+	cfg := averaging(t)
+	mustRun(t, cfg)
+	dir := cfg.Run.CheckpointDir
+	average := filepath.Join(dir, averagedDir, checkpoint.Name(5))
+	for _, resume := range []string{average, "auto"} {
+		again := cfg
+		again.Run.Resume = resume
+		if resume == "auto" {
+			again.Run.CheckpointDir = filepath.Join(dir, averagedDir)
+		} else {
+			again.Run.CheckpointDir = t.TempDir()
+		}
+		_, err := Run(t.Context(), again, nil)
+		if err == nil {
+			t.Fatal("a run went on from averaged weights")
+		}
+		mustContain(t, err.Error(), "averaged weights without an optimizer", "--init_from")
+	}
+	for _, update := range steps(t, dir) {
+		if err := os.RemoveAll(filepath.Join(dir, checkpoint.Name(update))); err != nil {
+			t.Fatal(err)
 		}
 	}
-	// Three roundings a sum, in float32.
-	testkit.Close(t, "averaged weights", r.weights.Floats(), mean, 3e-7)
+	for _, resume := range []string{"", "auto"} {
+		cfg.Run.Resume = resume
+		_, err := Run(t.Context(), cfg, nil)
+		if err == nil {
+			t.Fatal("a new run began beside an earlier average")
+		}
+		mustContain(t, err.Error(), "averaged weights of an earlier run")
+	}
+	fresh := averaging(t)
+	fresh.Run.InitFrom = average
+	fresh.Data.TrainManifest = cfg.Data.TrainManifest
+	mustContain(t, mustRun(t, fresh), "weights from "+average)
 }

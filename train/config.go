@@ -19,7 +19,7 @@ type Config struct {
 type DataConfig struct {
 	TrainManifest string    `yaml:"train_manifest" help:"manifest to train on: JSON lines, CSV, Common Voice TSV or a Kaldi folder"`
 	ValManifest   string    `yaml:"val_manifest" help:"manifest to validate on; empty: no validation"`
-	TestManifest  string    `yaml:"test_manifest" help:"manifest to score once, when training has ended, with the best weights"`
+	TestManifest  string    `yaml:"test_manifest" help:"manifest to score once, when training has ended: with the best weights, or the averaged ones where average_last is set"`
 	PathMap       []string  `yaml:"path_map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
 	SkipBadLines  bool      `yaml:"skip_bad_lines" help:"leave out manifest lines that can't be parsed, instead of stopping"`
 	BadLineLimit  float64   `yaml:"bad_line_limit" help:"share of unusable manifest lines above which the run stops before training; 0: 0.05, but ten lines in any case"`
@@ -82,7 +82,7 @@ type RunConfig struct {
 	Seed            uint64 `yaml:"seed" help:"seed of all random numbers"`
 	SaveEvery       int    `yaml:"save_every" help:"updates between checkpoints; 0: after each epoch"`
 	KeepLast        int    `yaml:"keep_last" help:"checkpoints to keep, beside the best one"`
-	AverageLast     int    `yaml:"average_last" help:"when training has ended, average the weights of this many last checkpoints, save them in checkpoint_dir/averaged and score the test set with them; 0: off"`
+	AverageLast     int    `yaml:"average_last" help:"when training has ended, average the weights of the last checkpoints, so many of those that save_every asked for (they are kept until then), and save them in checkpoint_dir/averaged; 0: off"`
 	EvalEvery       int    `yaml:"eval_every" help:"updates between validations; 0: after each epoch"`
 	EarlyStop       int    `yaml:"early_stop" help:"stop after this many validations without a better score; 0: never"`
 	LogEvery        int    `yaml:"log_every" help:"updates between progress lines"`

@@ -43,7 +43,7 @@ type programKey struct {
 	train bool
 }
 
-// programsKept is the number of compiled shapes in memory.
+// programsKept is the number of compiled shapes in memory, unless a single pass has more.
 const programsKept = 96
 
 // Names of the programs' outputs.
@@ -148,6 +148,7 @@ type pass struct {
 // fail and allocates.
 func (c *core) prepare(batches []microBatch, train bool) error {
 	c.batches, c.running = batches, c.running[:0]
+	c.programs.Limit = max(programsKept, len(batches)) // none of this pass may be dropped before it has run
 	need := 0
 	for _, b := range batches {
 		p, err := c.programs.Get(programKey{b.shape, train})

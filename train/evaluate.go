@@ -30,6 +30,7 @@ type Evaluation struct {
 	NonFinite  int        `json:"non_finite,omitempty"` // utterances whose loss is no finite number; Loss is none then
 
 	broken []string // the ids of these
+	failed []string // what went wrong with the files
 }
 
 // Nats is a loss in nats. JSON has no number for what isn't finite: that is null there, and NaN when it is read.
@@ -156,6 +157,7 @@ func (s *speech) evaluate(ctx context.Context, loader *data.Loader, batchSize in
 			}
 			if x.Err != nil {
 				e.Failed++
+				e.failed = append(e.failed, x.Err.Error())
 			}
 			if emit != nil {
 				if err := emit(h); err != nil {
@@ -176,14 +178,18 @@ func (s *speech) evaluate(ctx context.Context, loader *data.Loader, batchSize in
 	return e, nil
 }
 
-// alarm is what is said of losses that are not finite; "" if all are.
-func (e *Evaluation) alarm(set string) string {
-	if e.NonFinite == 0 {
-		return ""
+// troubles is what must be said of a set that was scored: files that could not be read, losses that are not finite.
+func (e *Evaluation) troubles(set string) (said []string) {
+	if e.Failed > 0 {
+		said = append(said, fmt.Sprintf("WARNING: %s of %s can't be read any more and scored as empty output: %s",
+			count(e.Failed, "file"), set, list(e.failed, 5)))
 	}
-	return fmt.Sprintf("ALARM: the loss of %d of %d utterances of %s is not a finite number: %s. Either the weights have grown beyond all "+
-		"measure (look at the training loss, lower learning_rate), or these files hold no proper sound",
-		e.NonFinite, e.Score.Utterances, set, list(e.broken, 5))
+	if e.NonFinite > 0 {
+		said = append(said, fmt.Sprintf("ALARM: the loss of %d of %d utterances of %s is not a finite number: %s. Either the weights have grown beyond all "+
+			"measure (look at the training loss, lower learning_rate), or these files hold no proper sound",
+			e.NonFinite, e.Score.Utterances, set, list(e.broken, 5)))
+	}
+	return said
 }
 
 // greedy is the best path: the likeliest label of each frame, repeats merged, blanks dropped. logits [S, V].

@@ -1,8 +1,10 @@
 package train
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -52,6 +54,22 @@ func TestEvaluationIsTheSameInAnyBatch(t *testing.T) {
 }
 
 // A pass without gradients takes less memory than one with them, at every shape.
+// Files that can't be read any more count as empty output, and are named.
+func TestEvaluationNamesFilesThatFail(t *testing.T) {
+	manifest := speak(t, babble(4, 4, 1)...)
+	cfg := tiny(t, manifest)
+	cfg.Data.ValManifest = manifest
+	var said bytes.Buffer
+	run := start(t, cfg, &said)
+	if err := writeFile(filepath.Join(filepath.Dir(manifest), "002.wav"), "no sound"); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustContain(t, said.String(), "1 file failed", "WARNING: 1 file of "+manifest+" can't be read any more", "utt02", "002.wav")
+}
+
 func TestEvaluationBuildsNoBackwardPass(t *testing.T) {
 	c := open(t, tinyNetwork(4, 1), 1, false)
 	for _, shape := range []model.Shape{{Batch: 1, Frames: 16, Tokens: 4}, {Batch: 4, Frames: 320, Tokens: 16}} {

@@ -32,8 +32,8 @@ type LoadOptions struct {
 	Log     io.Writer // warnings; nil: none
 }
 
-// Load opens a checkpoint's folder, or in a checkpoint_dir the best checkpoint, or without a best one the newest
-// whole one.
+// Load opens a checkpoint's folder, or in a checkpoint_dir what the run in it came to: the averaged weights if it ended
+// with them, else the best checkpoint, or without a best one the newest whole one.
 func Load(path string, o LoadOptions) (*Recogniser, error) {
 	if o.Device == "" {
 		o.Device = "auto"
@@ -86,6 +86,9 @@ func (r *Recogniser) open(path string) (*checkpoint.Checkpoint, error) {
 	if c == nil {
 		return nil, fmt.Errorf("none of the %d checkpoints in %s is whole", len(entries), path)
 	}
+	if a := r.averaged(path, c.Step); a != nil {
+		return a, nil
+	}
 	if c, err = r.read(c.Path); err != nil || r.state.Best == nil {
 		return c, err
 	}
@@ -99,6 +102,21 @@ func (r *Recogniser) open(path string) (*checkpoint.Checkpoint, error) {
 		return r.read(c.Path)
 	}
 	return b, nil
+}
+
+// averaged reads the averaged weights of a checkpoint_dir whose newest checkpoint has made so many updates. It returns
+// nil where there are none or where they belong to an earlier end of training.
+func (r *Recogniser) averaged(dir string, updates int) *checkpoint.Checkpoint {
+	path := filepath.Join(dir, averagedDir, checkpoint.Name(updates))
+	if _, err := os.Stat(path); err != nil {
+		return nil
+	}
+	c, err := r.read(path)
+	if err != nil {
+		fmt.Fprintf(r.log, "WARNING: the averaged weights can't be used: %v\n", err)
+		return nil
+	}
+	return c
 }
 
 func (r *Recogniser) read(path string) (*checkpoint.Checkpoint, error) {
@@ -122,6 +140,9 @@ func (r *Recogniser) Close() { r.core.close() }
 // Describe is one line: which checkpoint, how large, how well it did on validation.
 func (r *Recogniser) Describe() string {
 	s := fmt.Sprintf("%s: update %d, %v, vocabulary %d", r.path, r.state.Progress.Updates, model.Count(r.net), r.vocab.Size())
+	if updates := r.state.Averaged; len(updates) > 0 {
+		s += ", mean of the weights after updates " + join(updates)
+	}
 	if e := r.state.Score; e != nil {
 		s += fmt.Sprintf(", validation WER %.2f %% CER %.2f %%", 100*e.WER, 100*e.CER)
 	}
@@ -161,8 +182,10 @@ func (r *Recogniser) Evaluate(ctx context.Context, manifest string, o EvalOption
 		for _, w := range loader.Warnings() {
 			fmt.Fprintln(o.Progress, "WARNING:", w)
 		}
-		if err == nil && e.NonFinite > 0 {
-			fmt.Fprintln(o.Progress, e.alarm(manifest))
+		if err == nil {
+			for _, trouble := range e.troubles(manifest) {
+				fmt.Fprintln(o.Progress, trouble)
+			}
 		}
 	}
 	return e, err

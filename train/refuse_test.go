@@ -188,6 +188,9 @@ func TestRunsDontMix(t *testing.T) {
 	if err != nil || result.Updates != 3 || filepath.Dir(result.Checkpoint) != c.Run.CheckpointDir {
 		t.Errorf("going back in another folder: %+v, %v", result, err)
 	}
+	// Another run's folder: its checkpoints would be averaged and removed as if they were this one's.
+	c.Run.CheckpointDir = once(t, tiny(t, manifest)).Run.CheckpointDir
+	mustContain(t, refused(t, c), "another run's checkpoints", checkpoint.Name(2), "--resume auto")
 	c.Run.Resume = filepath.Join(cfg.Run.CheckpointDir, "nothing")
 	mustContain(t, refused(t, c), "nothing")
 	// auto without a checkpoint is a new run.
@@ -283,9 +286,16 @@ func TestResumeMakesRoom(t *testing.T) {
 	if err := run.loop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	full := withAdvice(&checkpoint.NoSpaceError{Free: -1}, 3).Error()
-	mustContain(t, full, "--resume auto --keep_last 1 begins with removing")
-	if same := withAdvice(&checkpoint.NoSpaceError{Free: -1}, 1).Error(); strings.Contains(same, "--keep_last") {
-		t.Errorf("advice that can't help: %s", same)
+	advice := func(keepLast, averageLast int) string {
+		run.cfg.Run.KeepLast, run.cfg.Run.AverageLast = keepLast, averageLast
+		return run.withAdvice(&checkpoint.NoSpaceError{Free: -1}).Error()
+	}
+	mustContain(t, advice(3, 0), "--resume auto --keep_last 1 begins with removing")
+	mustContain(t, advice(1, 8), "--resume auto --keep_last 1 --average_last 0 begins with removing")
+	run.cfg.Run.CheckpointDir = t.TempDir() // with nothing to remove
+	for _, s := range []string{advice(1, 0), advice(3, 8)} {
+		if strings.Contains(s, "--keep_last") {
+			t.Errorf("advice that can't help: %s", s)
+		}
 	}
 }

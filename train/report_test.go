@@ -32,7 +32,7 @@ func TestReportsAreComplete(t *testing.T) {
 		if decoder == 0 {
 			continue
 		}
-		if err := run.save(); err != nil {
+		if err := run.save(true); err != nil {
 			t.Fatal(err)
 		}
 		rec, err := Load(cfg.Run.CheckpointDir, LoadOptions{})

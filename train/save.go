@@ -10,8 +10,13 @@ import (
 	"konkanitrain/checkpoint"
 )
 
-// save writes a checkpoint of the present state, unless it is on disk already, and removes old ones.
-func (t *trainer) save() error {
+// save writes a checkpoint of the present state, unless it is on disk already, and removes old ones. due says that
+// save_every asks for it.
+func (t *trainer) save(due bool) error {
+	if last := len(t.state.Due) - 1; due && (last < 0 || t.state.Due[last] != t.optimizer.Updates) {
+		t.noteDue()
+		t.saved = false
+	}
 	if t.saved {
 		return nil
 	}
@@ -26,7 +31,7 @@ func (t *trainer) save() error {
 	moments := append(t.tensors("m.", m), t.tensors("v.", v)...)
 	path, err := checkpoint.Save(t.cfg.Run.CheckpointDir, t.optimizer.Updates, t.tensors("", t.weights.Floats()), moments, &t.state)
 	if err != nil {
-		return withAdvice(err, t.cfg.Run.KeepLast)
+		return t.withAdvice(err)
 	}
 	again := path == t.last // with a validation that came after the first save
 	t.last, t.saved = path, true
@@ -45,18 +50,26 @@ func (t *trainer) save() error {
 }
 
 // withAdvice says how a run on a full disk can go on.
-func withAdvice(err error, keepLast int) error {
+func (t *trainer) withAdvice(err error) error {
 	var full *checkpoint.NoSpaceError
-	if errors.As(err, &full) && keepLast > 1 {
-		return fmt.Errorf("%w; --resume auto --keep_last 1 begins with removing all checkpoints but the newest and the best", err)
+	entries, _ := checkpoint.List(t.cfg.Run.CheckpointDir)
+	if !errors.As(err, &full) || len(entries) < 2 || t.cfg.Run.KeepLast < 2 && t.cfg.Run.AverageLast < 2 {
+		return err
 	}
-	return err
+	flags := "--keep_last 1"
+	if t.cfg.Run.AverageLast > 1 {
+		flags += " --average_last 0"
+	}
+	return fmt.Errorf("%w; --resume auto %s begins with removing all checkpoints but the newest and the best", err, flags)
 }
 
-// prune removes old checkpoints and names them. What was best before a last validation that wasn't due stays too: a
-// resumed run goes by it.
+// prune removes old checkpoints and names them. What the average is made of stays, and what was best before a last
+// validation that wasn't due: a resumed run goes by it.
 func (t *trainer) prune() (removed []string, err error) {
 	keep := []string{filepath.Base(t.best)}
+	for _, update := range t.averagedUpdates(t.cfg.Run.AverageLast) {
+		keep = append(keep, checkpoint.Name(update))
+	}
 	if b := t.state.Before; b != nil && b.Best != nil {
 		keep = append(keep, checkpoint.Name(b.BestStep))
 	}
@@ -82,20 +95,25 @@ func (t *trainer) finish(ctx context.Context) error {
 		}
 		t.state.Before = &before
 	}
-	if err := t.save(); err != nil {
+	if err := t.save(false); err != nil {
 		return err
 	}
+	which := "newest weights"
 	switch n := t.cfg.Run.AverageLast; {
 	case n > 0:
 		if t.best != "" {
 			t.report.say("best checkpoint: %s", t.best)
 		}
-		if err := t.average(n); err != nil {
+		if err := t.average(ctx, n); err != nil {
 			return err
 		}
+		which = "averaged weights"
 	default:
 		if err := t.loadBest(); err != nil {
 			return err
+		}
+		if t.best != "" {
+			which = "best weights"
 		}
 	}
 	if t.test == nil {
@@ -110,11 +128,14 @@ func (t *trainer) finish(ctx context.Context) error {
 		return err
 	}
 	t.tested = e
-	t.report.say("test set %s: %v", t.cfg.Data.TestManifest, e)
-	if alarm := e.alarm(t.cfg.Data.TestManifest); alarm != "" {
-		t.report.say("%s", alarm)
+	t.report.say("test set %s, %s: %v", t.cfg.Data.TestManifest, which, e)
+	for _, trouble := range e.troubles(t.cfg.Data.TestManifest) {
+		t.report.say("%s", trouble)
 	}
-	t.record("test", e)
+	t.record("test", struct {
+		Weights string `json:"weights"`
+		*Evaluation
+	}{which, e})
 	return nil
 }
 

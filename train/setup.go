@@ -87,6 +87,11 @@ func (t *trainer) findCheckpoint() (*checkpoint.Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
+	more, err := checkpoint.Clean(filepath.Join(r.CheckpointDir, averagedDir))
+	if err != nil {
+		return nil, err
+	}
+	removed = append(removed, more...)
 	for _, path := range removed {
 		t.report.say("removed %s, left by a save that was killed", path)
 	}
@@ -104,7 +109,7 @@ func (t *trainer) findCheckpoint() (*checkpoint.Checkpoint, error) {
 			return nil, fmt.Errorf("checkpoint_dir %s holds a run already, up to %s: go on with --resume auto, or choose another checkpoint_dir for a new run",
 				r.CheckpointDir, filepath.Base(entries[len(entries)-1].Path))
 		}
-		return nil, nil
+		return nil, t.refuseAverage()
 	case "auto":
 		var damaged []checkpoint.Damaged
 		if from, damaged, err = checkpoint.Latest(r.CheckpointDir); err != nil {
@@ -118,7 +123,7 @@ func (t *trainer) findCheckpoint() (*checkpoint.Checkpoint, error) {
 		}
 		if from == nil {
 			t.report.say("resume auto: no checkpoint in %s yet: a new run", r.CheckpointDir)
-			return nil, nil
+			return nil, t.refuseAverage()
 		}
 	default:
 		if from, err = checkpoint.Open(r.Resume); err != nil {
@@ -128,8 +133,14 @@ func (t *trainer) findCheckpoint() (*checkpoint.Checkpoint, error) {
 		if err != nil {
 			return nil, err
 		}
-		// A run that goes back would mix its checkpoints with the later ones, and have its own removed as old.
-		if n := len(entries); n > 0 && entries[n-1].Step > from.Step {
+		// A run that goes back would mix its checkpoints with the later ones, and have its own removed as old; one from
+		// elsewhere would mix them with those of another run.
+		n, elsewhere := len(entries), filepath.Clean(filepath.Dir(from.Path)) != filepath.Clean(r.CheckpointDir)
+		switch {
+		case n > 0 && elsewhere:
+			return nil, fmt.Errorf("resume from %s: checkpoint_dir %s holds another run's checkpoints, up to %s: choose another checkpoint_dir, "+
+				"or go on with these by --resume auto", from.Path, r.CheckpointDir, filepath.Base(entries[n-1].Path))
+		case n > 0 && entries[n-1].Step > from.Step:
 			return nil, fmt.Errorf("resume from %s: checkpoint_dir %s holds later checkpoints, up to %s: choose another checkpoint_dir, or move these away",
 				from.Path, r.CheckpointDir, filepath.Base(entries[n-1].Path))
 		}
@@ -140,6 +151,9 @@ func (t *trainer) findCheckpoint() (*checkpoint.Checkpoint, error) {
 	if t.state.Format != stateFormat {
 		return nil, fmt.Errorf("%s has format %d, this version of konkanitrain reads %d", from.Path, t.state.Format, stateFormat)
 	}
+	if len(t.state.Averaged) > 0 {
+		return nil, fmt.Errorf("resume from %s: these are averaged weights without an optimizer, which ended a run; a new run can start from them with --init_from %s", from.Path, from.Path)
+	}
 	changed, err := sameRun(t.state.Config, t.cfg)
 	if err != nil {
 		return nil, fmt.Errorf("resume from %s: %w, or start anew in another checkpoint_dir", from.Path, err)
@@ -148,6 +162,16 @@ func (t *trainer) findCheckpoint() (*checkpoint.Checkpoint, error) {
 		t.report.say("NOTE: a setting differs from the checkpoint's (saved / now): %s", c)
 	}
 	return from, nil
+}
+
+// refuseAverage keeps a new run from replacing the averaged weights of an earlier one.
+func (t *trainer) refuseAverage() error {
+	dir := filepath.Join(t.cfg.Run.CheckpointDir, averagedDir)
+	entries, err := checkpoint.List(dir)
+	if err == nil && len(entries) > 0 {
+		err = fmt.Errorf("%s holds the averaged weights of an earlier run, which this one would replace: move that folder away, or choose another checkpoint_dir", dir)
+	}
+	return err
 }
 
 // findStart reads the state of the checkpoint that init_from names, or whose model.safetensors it names, and refuses one

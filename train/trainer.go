@@ -153,9 +153,11 @@ func (t *trainer) loop(ctx context.Context) error {
 		if t.hook != nil {
 			t.hook(t.optimizer.Updates)
 		}
+		before := time.Now()
 		if err := t.milestones(ctx, w.Last, out.skipped == ""); err != nil {
 			return err
 		}
+		t.since = t.since.Add(time.Since(before)) // speeds are those of training
 	}
 	return nil
 }
@@ -187,7 +189,7 @@ func (t *trainer) milestones(ctx context.Context, epochDone, updated bool) error
 		better = t.state.BestStep == t.optimizer.Updates
 	}
 	if due(r.SaveEvery) || better {
-		if err := t.save(); err != nil {
+		if err := t.save(due(r.SaveEvery)); err != nil {
 			return err
 		}
 	}
@@ -202,7 +204,7 @@ func (t *trainer) interrupted() error {
 	if t.profiling() {
 		return errors.Join(t.printProfile(), context.Canceled)
 	}
-	if err := t.save(); err != nil {
+	if err := t.save(false); err != nil {
 		return fmt.Errorf("interrupted, and the state is not saved: %w", err)
 	}
 	return ErrInterrupted
@@ -224,10 +226,8 @@ func (t *trainer) validate(ctx context.Context) error {
 		t.state.Stale++
 	}
 	t.report.say("validation after update %d: %v%s", t.optimizer.Updates, e, mark)
-	for _, alarm := range []string{e.alarm(t.cfg.Data.ValManifest), t.blankAlarm(e)} {
-		if alarm != "" {
-			t.report.say("%s", alarm)
-		}
+	for _, trouble := range append(e.troubles(t.cfg.Data.ValManifest), t.blankAlarm(e)...) {
+		t.report.say("%s", trouble)
 	}
 	t.record("validation", struct {
 		Update int `json:"update"`

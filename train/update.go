@@ -175,20 +175,20 @@ func list(items []string, most int) string {
 }
 
 // blankAlarm is what is said when a validation gave no output at all.
-func (t *trainer) blankAlarm(e *Evaluation) string {
+func (t *trainer) blankAlarm(e *Evaluation) []string {
 	if e.Score.EmptyHyps < e.Score.Utterances || e.Score.Utterances == 0 || t.optimizer.Updates < t.cfg.Run.BlankAlarm {
-		return ""
+		return nil
 	}
 	unknown := ""
 	if u := t.train.Report.Unknown; u.Share() > 0.01 {
 		unknown = fmt.Sprintf(" (%.0f %% of the letters are)", 100*u.Share())
 	}
-	return fmt.Sprintf("ALARM: after %s the output is empty for all %d validation utterances; %.1f %% of the frames are blank. "+
+	return []string{fmt.Sprintf("ALARM: after %s the output is empty for all %d validation utterances; %.1f %% of the frames are blank. "+
 		"Likely causes: a learning rate that is too high or a warmup that is too short (learning_rate %g, warmup_updates %d); "+
 		"too little data (%s, %.1f minutes) or too few updates; texts that don't belong to the sound; "+
 		"letters outside the vocabulary%s; a subsampling of %d that leaves too few frames",
 		count(t.optimizer.Updates, "update"), e.Score.Utterances, 100*e.BlankShare, t.cfg.Optimise.LearningRate, t.cfg.Optimise.WarmupUpdates,
-		count(len(t.train.Utterances), "utterance"), t.train.Seconds()/60, unknown, t.cfg.Model.Subsampling)
+		count(len(t.train.Utterances), "utterance"), t.train.Seconds()/60, unknown, t.cfg.Model.Subsampling)}
 }
 
 // ErrInterrupted says that the run was stopped from outside, after it had saved its state.

@@ -25,6 +25,7 @@ func (c Config) Validate() error {
 		problems = append(problems, err)
 	}
 	bad(c.Model.VocabSize == 0 || c.Model.VocabSize > 3, "vocab_size is %d, want 4 or more (three are blank, sos/eos and unk), or 0", c.Model.VocabSize)
+	bad(c.Model.DecoderLayers == 0 || c.Model.CTCWeight > 0, "ctc_weight is 0: the CTC output would learn nothing, and everything is scored and transcribed by it")
 	bad(o.BatchSize >= 1, "batch_size is %d, want 1 or more", o.BatchSize)
 	bad(o.GradAccum >= 1, "grad_accum is %d, want 1 or more", o.GradAccum)
 	bad(o.BatchSize < 1 || o.GradAccum <= maxWindow/o.BatchSize, "batch_size %d x grad_accum %d: want at most %d utterances in an update", o.BatchSize, o.GradAccum, maxWindow)
@@ -61,7 +62,7 @@ func (c Config) Validate() error {
 	bad(r.CPUWorkers >= 0 && r.CPUWorkers <= 1024, "cpu_workers is %d, want 0 (one for each core) to 1024", r.CPUWorkers)
 	bad(r.SaveEvery >= 0, "save_every is %d, want 0 (each epoch) or more", r.SaveEvery)
 	bad(r.KeepLast >= 1, "keep_last is %d, want 1 or more", r.KeepLast)
-	bad(r.AverageLast >= 0 && r.AverageLast <= r.KeepLast, "average_last is %d, want 0 (off) to keep_last, which is %d", r.AverageLast, r.KeepLast)
+	bad(r.AverageLast >= 0, "average_last is %d, want 0 (off) or more", r.AverageLast)
 	bad(r.EvalEvery >= 0, "eval_every is %d, want 0 (each epoch) or more", r.EvalEvery)
 	bad(r.EarlyStop >= 0, "early_stop is %d, want 0 (never) or more", r.EarlyStop)
 	bad(r.EarlyStop == 0 || d.ValManifest != "", "early_stop is %d, but there is no val_manifest to judge by", r.EarlyStop)

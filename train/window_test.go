@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"konkanitrain/data"
+	"konkanitrain/engine"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
 )
@@ -169,5 +170,32 @@ func TestAccumulationLongerThanAnEpoch(t *testing.T) {
 		t.Error("grad_accum 0 was accepted")
 	} else {
 		mustContain(t, err.Error(), "grad_accum is 0")
+	}
+}
+
+// A pass of more shapes than are kept otherwise keeps all of its own: nothing is compiled twice, nothing is bound that
+// was dropped.
+func TestManyShapesInAPass(t *testing.T) {
+	c := open(t, tinyNetwork(4, 0), 2, false)
+	build, built, dropped := c.programs.Build, 0, 0
+	c.programs.Build = func(k programKey) (*engine.Program, error) { built++; return build(k) }
+	c.programs.Dropped = func(*engine.Program) { dropped++ }
+	var batches []microBatch
+	for i := range programsKept + 10 {
+		batches = append(batches, microBatch{worker: i % 2, shape: model.Shape{Batch: 1, Frames: 8 + i, Tokens: 1}})
+	}
+	for range 3 {
+		if err := c.prepare(batches, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if built != len(batches) || dropped != 0 {
+		t.Errorf("%d programs were compiled and %d dropped, want %d and 0", built, dropped, len(batches))
+	}
+	if err := c.prepare(batches[:1], true); err != nil {
+		t.Fatal(err)
+	}
+	if want := len(batches) + 1 - programsKept; dropped != want {
+		t.Errorf("after a small pass %d are dropped, want %d", dropped, want)
 	}
 }

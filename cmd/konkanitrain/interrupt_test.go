@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"konkanitrain/checkpoint"
 )
@@ -77,13 +78,15 @@ func (s *started) end(t *testing.T) int {
 
 // The first signal finishes the update and saves; the run goes on from there.
 func TestInterruptSaves(t *testing.T) {
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			flags, dir := endless(t)
 			s := start(t, dir, flags...)
 			s.await(t, "update 3 ")
-			if err := s.Process.Signal(signal); err != nil {
-				t.Fatal(err)
+			for range 2 { // as when it is sent to the process and to its group
+				if err := s.Process.Signal(signal); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if code := s.end(t); code != exitInterrupted {
 				t.Errorf("exit code %d, want %d; standard error:\n%s", code, exitInterrupted, s.stderr.String())
@@ -131,6 +134,7 @@ func TestSecondInterruptStopsAtOnce(t *testing.T) {
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() && !strings.Contains(lines.Text(), "Once more stops at once") {
 	}
+	time.Sleep(bounce + bounce/5) // earlier it counts as the same signal
 	if err := s.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func (o *trainOptions) load(config *train.Config) error {
 // given sets what the file and the flags say.
 func (o *trainOptions) given() error {
 	var problems []error
-	if *o.file != "" {
+	if o.flags.Changed("config") {
 		document, err := os.ReadFile(*o.file)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("config: %w", err))

@@ -167,7 +167,7 @@ func (h *header) finish(src io.ReaderAt, size, at, declared int64, info Info) (I
 	if h.frames == 0 {
 		return Info{}, nil, fmt.Errorf("%s: a header but no sound: %d bytes of samples where one frame takes %d (%w)", info.Path, n, h.block, ErrNoSamples)
 	}
-	info.Rate, info.Channels, info.Frames, info.Format = h.rate, h.channels, int(h.frames), h.format()
+	info.Rate, info.Channels, info.Frames, info.Length, info.Format = h.rate, h.channels, int(h.frames), int(h.frames), h.format()
 	return info, h, nil
 }
 

@@ -65,22 +65,25 @@ func (u *Unknown) Top(n int) []CharCount {
 	return out
 }
 
-// String is one line: share, numbers, and the ten most frequent characters.
+// String is one line: share, numbers, the ten most frequent characters, and the space, which is no letter.
 func (u *Unknown) String() string {
 	if len(u.counts) == 0 {
 		return fmt.Sprintf("0 of %d letters are outside the vocabulary", u.Letters)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d letters (%.2f %%) are outside the vocabulary:", u.Outside, u.Letters, 100*u.Share())
-	top := u.Top(10)
-	for i, c := range top {
+	top := slices.DeleteFunc(u.Top(0), func(c CharCount) bool { return c.Char == " " })
+	for i, c := range top[:min(10, len(top))] {
 		if i > 0 {
 			b.WriteByte(',')
 		}
 		fmt.Fprintf(&b, " %q x %d", c.Char, c.Count)
 	}
-	if more := len(u.counts) - len(top); more > 0 {
-		fmt.Fprintf(&b, " and %d more", more)
+	if len(top) > 10 {
+		fmt.Fprintf(&b, " and %d more", len(top)-10)
+	}
+	if n := u.counts[' ']; n > 0 {
+		fmt.Fprintf(&b, "; so is the space, x %d", n)
 	}
 	return b.String()
 }

@@ -122,6 +122,12 @@ func TestUnknown(t *testing.T) {
 	if want := `3 of 5 letters (60.00 %) are outside the vocabulary: "t" x 3`; u.String() != want {
 		t.Errorf("%q, want %q", u.String(), want)
 	}
+	words, _ := NewVocabulary([]rune("a")) // a vocabulary of single words has no space
+	var spaced Unknown
+	words.Encode("a b a", &spaced)
+	if want := `1 of 3 letters (33.33 %) are outside the vocabulary: "b" x 1; so is the space, x 2`; spaced.String() != want {
+		t.Errorf("%q, want %q", spaced.String(), want)
+	}
 }
 
 func TestVocabularyJSON(t *testing.T) {
