@@ -16,8 +16,9 @@ import (
 // Checkpoint is a checkpoint whose files were whole when it was opened. It holds no open files and no tensors:
 // there is nothing to close.
 type Checkpoint struct {
-	Path string // the folder
-	Step int
+	Path  string // the folder
+	Step  int
+	Model string // SHA-256 of the model's file, in hexadecimal
 
 	state json.RawMessage
 }
@@ -37,7 +38,7 @@ func Open(path string) (*Checkpoint, error) {
 			return nil, err
 		}
 	}
-	return &Checkpoint{Path: path, Step: m.Step, state: m.State}, nil
+	return &Checkpoint{Path: path, Step: m.Step, Model: m.Files[ModelFile].SHA256, state: m.State}, nil
 }
 
 // State reads the state that was saved into dst, a pointer. For a struct, a key that it doesn't have is an

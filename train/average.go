@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -55,8 +56,12 @@ func (t *trainer) average(ctx context.Context, n int) error {
 	for i, v := range sum {
 		sum[i] = v / float32(len(used))
 	}
+	newest, err := checkpoint.Open(t.last)
+	if err != nil {
+		return err
+	}
 	state := t.state
-	state.Averaged, state.Before = used, nil
+	state.Averaged, state.AverageOf, state.Before = used, newest.Model, nil
 	state.judgement = judgement{}
 	if t.val != nil {
 		e, err := t.evaluate(ctx, t.val, t.cfg.Optimise.BatchSize, nil)
@@ -68,19 +73,38 @@ func (t *trainer) average(ctx context.Context, n int) error {
 			return err
 		}
 		t.report.say("validation of the averaged weights: %v", e)
+		t.sayTroubles(e, t.cfg.Data.ValManifest)
 		// The only checkpoint of its folder is its best.
 		state.judgement = judgement{Score: e, Best: e, BestStep: t.optimizer.Updates, Judged: t.optimizer.Updates}
 	}
 	dir := filepath.Join(t.cfg.Run.CheckpointDir, averagedDir)
 	path, err := checkpoint.Save(dir, t.optimizer.Updates, t.tensors("", sum), nil, &state)
 	if err != nil {
-		return err
+		return t.withAdvice(err)
 	}
 	if err := checkpoint.RemoveOthers(dir, path); err != nil {
 		return err
 	}
-	t.report.say("saved %s: the mean of the weights after updates %s", path, join(used))
+	few := ""
+	if len(used) < n {
+		few = fmt.Sprintf(" (average_last is %d: there are no others)", n)
+	}
+	t.report.say("saved %s: the mean of the weights after updates %s%s", path, join(used), few)
 	t.record("average", map[string]any{"updates": used, "path": path, "score": state.Score})
+	return nil
+}
+
+// dropAverage removes the averaged weights of an earlier end of training, where this one makes none.
+func (t *trainer) dropAverage() error {
+	dir := filepath.Join(t.cfg.Run.CheckpointDir, averagedDir)
+	entries, err := checkpoint.List(dir)
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	if err := checkpoint.RemoveOthers(dir, ""); err != nil {
+		return err
+	}
+	t.report.say("removed the averaged weights in %s: average_last is 0 now", dir)
 	return nil
 }
 

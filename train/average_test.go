@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"konkanitrain/checkpoint"
@@ -195,4 +196,81 @@ func TestAverageIsNoStart(t *testing.T) {
 	fresh.Run.InitFrom = average
 	fresh.Data.TrainManifest = cfg.Data.TrainManifest
 	mustContain(t, mustRun(t, fresh), "weights from "+average)
+}
+
+// An interrupted validation in the middle of an epoch makes no save due.
+func TestAverageAfterAnInterruptedValidation(t *testing.T) {
+	cfg := averaging(t)
+	cfg.Data.TrainManifest = speak(t, babble(16, 4, 1)...) // four updates an epoch
+	cfg.Data.ValManifest = cfg.Data.TrainManifest
+	cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Optimise.MaxUpdates = 0, 3, 12
+	ctx, cancel := context.WithCancel(t.Context())
+	run := start(t, cfg, nil)
+	run.hook = func(update int) {
+		if update == 6 {
+			cancel() // its validation is due and can't be made
+		}
+	}
+	if err := run.loop(ctx); err != ErrInterrupted {
+		t.Fatal(err)
+	}
+	run.close()
+	cfg.Run.Resume = "auto"
+	mustContain(t, mustRun(t, cfg), "validation after update 6: ", "updates 4, 8, 12")
+}
+
+// What stands in a checkpoint_dir is taken for what the run came to only if it belongs to the newest checkpoint; an end
+// without an average removes an earlier one.
+func TestStaleAverage(t *testing.T) {
+	cfg := averaging(t)
+	mustRun(t, cfg)
+	dir := cfg.Run.CheckpointDir
+	other := cfg
+	other.Run.CheckpointDir, other.Run.Seed = filepath.Join(t.TempDir(), "other"), cfg.Run.Seed+1
+	mustRun(t, other)
+	foreign := filepath.Join(t.TempDir(), "foreign")
+	if err := os.CopyFS(foreign, os.DirFS(other.Run.CheckpointDir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(foreign, averagedDir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(foreign, averagedDir), os.DirFS(filepath.Join(dir, averagedDir))); err != nil {
+		t.Fatal(err)
+	}
+	loaded := func(dir string) string {
+		r, err := Load(dir, LoadOptions{Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		return r.Describe()
+	}
+	mustContain(t, loaded(dir), averagedDir)
+	if s := loaded(foreign); strings.Contains(s, averagedDir) {
+		t.Errorf("another run's average is taken: %s", s)
+	}
+	cfg.Run.Resume, cfg.Run.AverageLast = "auto", 0
+	mustContain(t, mustRun(t, cfg), "removed the averaged weights")
+	if s := loaded(dir); strings.Contains(s, averagedDir) {
+		t.Errorf("the average is there still: %s", s)
+	}
+}
+
+// Where there are fewer checkpoints than asked for it is said. A state without the list of due saves, of an earlier
+// version, takes those that are there.
+func TestAverageOfFew(t *testing.T) {
+	cfg := averaging(t)
+	cfg.Run.AverageLast, cfg.Run.KeepLast = 9, 9
+	mustContain(t, mustRun(t, cfg), "updates 1, 2, 3, 4, 5 (average_last is 9: there are no others)")
+	cfg.Run.Resume = "auto"
+	run := start(t, cfg, nil)
+	run.state.Due = nil
+	from, err := checkpoint.Open(run.last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.recallDue(from); err != nil || !slices.Equal(run.state.Due, []int{1, 2, 3, 4, 5}) {
+		t.Errorf("due: %v, %v", run.state.Due, err)
+	}
 }

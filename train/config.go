@@ -81,8 +81,8 @@ type RunConfig struct {
 	CPUWorkers      int    `yaml:"cpu_workers" help:"compute workers on a CPU, each with a whole core; 0: one for each core"`
 	Seed            uint64 `yaml:"seed" help:"seed of all random numbers"`
 	SaveEvery       int    `yaml:"save_every" help:"updates between checkpoints; 0: after each epoch"`
-	KeepLast        int    `yaml:"keep_last" help:"checkpoints to keep, beside the best one"`
-	AverageLast     int    `yaml:"average_last" help:"when training has ended, average the weights of the last checkpoints, so many of those that save_every asked for (they are kept until then), and save them in checkpoint_dir/averaged; 0: off"`
+	KeepLast        int    `yaml:"keep_last" help:"checkpoints to keep, beside the best one and those for average_last"`
+	AverageLast     int    `yaml:"average_last" help:"when training has ended, average the weights of the last checkpoints, so many of those that save_every asked for and the end made, and save them in checkpoint_dir/averaged; 0: off"`
 	EvalEvery       int    `yaml:"eval_every" help:"updates between validations; 0: after each epoch"`
 	EarlyStop       int    `yaml:"early_stop" help:"stop after this many validations without a better score; 0: never"`
 	LogEvery        int    `yaml:"log_every" help:"updates between progress lines"`

@@ -15,7 +15,7 @@ import (
 
 // Evaluation is how well a model does on a set.
 type Evaluation struct {
-	Loss Nats    `json:"loss"` // mean over utterances
+	Loss Nats    `json:"loss"` // mean over the utterances that were read
 	CTC  Nats    `json:"ctc"`
 	CE   Nats    `json:"ce"` // 0 without a decoder
 	WER  float64 `json:"wer"`
@@ -52,6 +52,9 @@ func (n *Nats) UnmarshalJSON(b []byte) error {
 	}
 	return json.Unmarshal(b, (*float64)(n))
 }
+
+// deaf says that not one file could be read: the scores say nothing about the model.
+func (e *Evaluation) deaf() bool { return e.Failed > 0 && e.Failed == e.Score.Utterances }
 
 // better says whether e beats other: by words, then characters, then loss; any finite loss beats one that isn't.
 func (e *Evaluation) better(other *Evaluation) bool {
@@ -167,7 +170,8 @@ func (s *speech) evaluate(ctx context.Context, loader *data.Loader, batchSize in
 		}
 		w.Release()
 	}
-	if n := Nats(e.Score.Utterances); n > 0 {
+	if e.Score.Utterances > 0 {
+		n := Nats(e.Score.Utterances - e.Failed) // of none the mean is no number
 		e.Loss, e.CTC, e.CE = e.Loss/n, e.CTC/n, e.CE/n
 	}
 	e.WER, e.CER = e.Score.WER(), e.Score.CER()

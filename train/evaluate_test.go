@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"konkanitrain/model"
@@ -67,7 +69,34 @@ func TestEvaluationNamesFilesThatFail(t *testing.T) {
 	if err := run.validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if run.state.BestStep != 0 || run.state.Best == nil || run.state.Best.Failed != 1 {
+		t.Fatalf("best: %+v", run.state.Best)
+	}
 	mustContain(t, said.String(), "1 file failed", "WARNING: 1 file of "+manifest+" can't be read any more", "utt02", "002.wav")
+}
+
+// A validation that could read nothing is neither better nor worse than another.
+func TestEvaluationWithoutAnyFile(t *testing.T) {
+	manifest := speak(t, babble(4, 4, 1)...)
+	cfg := tiny(t, manifest)
+	cfg.Data.ValManifest, cfg.Run.BlankAlarm = manifest, 0
+	var said bytes.Buffer
+	run := start(t, cfg, &said)
+	for i := range 4 {
+		if err := os.Remove(filepath.Join(filepath.Dir(manifest), fmt.Sprintf("%03d.wav", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := run.validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if run.state.Best != nil || run.state.Stale != 0 {
+		t.Errorf("it counts: %+v", run.state.judgement)
+	}
+	mustContain(t, said.String(), "not counted: none of the files can be read", "WARNING: 4 files of")
+	if strings.Contains(said.String(), "ALARM") {
+		t.Errorf("an alarm for files that are not there:\n%s", said.String())
+	}
 }
 
 func TestEvaluationBuildsNoBackwardPass(t *testing.T) {

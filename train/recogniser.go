@@ -86,7 +86,7 @@ func (r *Recogniser) open(path string) (*checkpoint.Checkpoint, error) {
 	if c == nil {
 		return nil, fmt.Errorf("none of the %d checkpoints in %s is whole", len(entries), path)
 	}
-	if a := r.averaged(path, c.Step); a != nil {
+	if a := r.averaged(path, c); a != nil {
 		return a, nil
 	}
 	if c, err = r.read(c.Path); err != nil || r.state.Best == nil {
@@ -104,16 +104,19 @@ func (r *Recogniser) open(path string) (*checkpoint.Checkpoint, error) {
 	return b, nil
 }
 
-// averaged reads the averaged weights of a checkpoint_dir whose newest checkpoint has made so many updates. It returns
-// nil where there are none or where they belong to an earlier end of training.
-func (r *Recogniser) averaged(dir string, updates int) *checkpoint.Checkpoint {
-	path := filepath.Join(dir, averagedDir, checkpoint.Name(updates))
+// averaged reads the averaged weights of a checkpoint_dir with this newest checkpoint. It returns nil where there are
+// none or where they belong to another end of training.
+func (r *Recogniser) averaged(dir string, newest *checkpoint.Checkpoint) *checkpoint.Checkpoint {
+	path := filepath.Join(dir, averagedDir, checkpoint.Name(newest.Step))
 	if _, err := os.Stat(path); err != nil {
 		return nil
 	}
 	c, err := r.read(path)
 	if err != nil {
 		fmt.Fprintf(r.log, "WARNING: the averaged weights can't be used: %v\n", err)
+		return nil
+	}
+	if r.state.AverageOf != newest.Model {
 		return nil
 	}
 	return c

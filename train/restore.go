@@ -17,6 +17,9 @@ func (t *trainer) restore(from *checkpoint.Checkpoint) error {
 		return err
 	}
 	t.state.Format, t.state.Config, t.state.Vocabulary = stateFormat, settings, t.vocab
+	if from == nil {
+		t.state.Due = []int{}
+	}
 	weights := t.tensors("", t.weights.Floats())
 	switch {
 	case from != nil:

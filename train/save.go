@@ -101,7 +101,7 @@ func (t *trainer) finish(ctx context.Context) error {
 	which := "newest weights"
 	switch n := t.cfg.Run.AverageLast; {
 	case n > 0:
-		if t.best != "" {
+		if _, err := checkpoint.Open(t.best); err == nil {
 			t.report.say("best checkpoint: %s", t.best)
 		}
 		if err := t.average(ctx, n); err != nil {
@@ -109,6 +109,9 @@ func (t *trainer) finish(ctx context.Context) error {
 		}
 		which = "averaged weights"
 	default:
+		if err := t.dropAverage(); err != nil {
+			return err
+		}
 		if err := t.loadBest(); err != nil {
 			return err
 		}

@@ -22,8 +22,9 @@ type state struct {
 	Parameters int              `json:"parameters"`
 	Progress   progress         `json:"progress"`
 	LossScale  LossScale        `json:"loss_scale"`
-	Due        []int            `json:"due,omitempty"`      // updates after which a save was due, the last ones
-	Averaged   []int            `json:"averaged,omitempty"` // updates whose weights these are the mean of; there is no optimizer then
+	Due        []int            `json:"due"`                  // updates after which a save was due, the last ones
+	Averaged   []int            `json:"averaged,omitempty"`   // updates whose weights these are the mean of; there is no optimizer then
+	AverageOf  string           `json:"average_of,omitempty"` // SHA-256 of the model that the run ended with, beside Averaged
 	judgement
 	// Before is the judgement before a validation that was made because the run had ended, and not because it was
 	// due: a run that goes on from here forgets that one, to be the run that never ended here. nil where there was none.

@@ -116,7 +116,7 @@ func (t *trainer) profiling() bool { return t.cfg.Run.ProfileSteps > 0 }
 // loop makes updates until the run has ended.
 func (t *trainer) loop(ctx context.Context) error {
 	if !t.profiling() && t.overdue() {
-		if err := t.milestones(ctx, true, true); err != nil {
+		if err := t.milestones(ctx, t.state.Progress.Window == 0, true); err != nil {
 			return err
 		}
 	}
@@ -219,21 +219,29 @@ func (t *trainer) validate(ctx context.Context) error {
 	}
 	t.state.Score, t.state.Judged, t.saved = e, t.optimizer.Updates, false
 	mark := ""
-	if e.better(t.state.Best) {
+	switch {
+	case e.deaf():
+		mark = "  (not counted: none of the files can be read)"
+	case e.better(t.state.Best):
 		t.state.Best, t.state.BestStep, t.state.Stale = e, t.optimizer.Updates, 0
 		mark = "  (best so far)"
-	} else {
+	default:
 		t.state.Stale++
 	}
 	t.report.say("validation after update %d: %v%s", t.optimizer.Updates, e, mark)
-	for _, trouble := range append(e.troubles(t.cfg.Data.ValManifest), t.blankAlarm(e)...) {
-		t.report.say("%s", trouble)
-	}
+	t.sayTroubles(e, t.cfg.Data.ValManifest)
 	t.record("validation", struct {
 		Update int `json:"update"`
 		*Evaluation
 	}{t.optimizer.Updates, e})
 	return nil
+}
+
+// sayTroubles says what is wrong with a validation, if anything.
+func (t *trainer) sayTroubles(e *Evaluation, set string) {
+	for _, trouble := range append(e.troubles(set), t.blankAlarm(e)...) {
+		t.report.say("%s", trouble)
+	}
 }
 
 // note adds a window to the running figures, and at the logging interval shows and writes them.

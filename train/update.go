@@ -176,7 +176,7 @@ func list(items []string, most int) string {
 
 // blankAlarm is what is said when a validation gave no output at all.
 func (t *trainer) blankAlarm(e *Evaluation) []string {
-	if e.Score.EmptyHyps < e.Score.Utterances || e.Score.Utterances == 0 || t.optimizer.Updates < t.cfg.Run.BlankAlarm {
+	if e.Score.EmptyHyps < e.Score.Utterances || e.Score.Utterances == 0 || e.deaf() || t.optimizer.Updates < t.cfg.Run.BlankAlarm {
 		return nil
 	}
 	unknown := ""

@@ -29,6 +29,7 @@ type command struct {
 	args    string // what follows the name, in short
 	summary string
 	onStop  string // what the first Ctrl-C does, for the user
+	saves   bool   // it has something to save when it is stopped
 	run     func(ctx context.Context, args []string, s streams) error
 }
 
@@ -60,7 +61,7 @@ func run(args []string, s streams) (code int) {
 	}()
 	cmd, rest, err := choose(args)
 	if err == nil {
-		ctx, stop := interruptible(s.err, cmd.onStop)
+		ctx, stop := interruptible(s.err, cmd)
 		defer stop()
 		err = cmd.run(ctx, rest, s)
 	}

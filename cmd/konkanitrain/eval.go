@@ -12,7 +12,7 @@ import (
 
 // evalConfig is the settings of eval.
 type evalConfig struct {
-	Checkpoint   string   `yaml:"checkpoint" help:"a checkpoint's folder (step-...), or a checkpoint_dir: its best checkpoint, or else its newest"`
+	Checkpoint   string   `yaml:"checkpoint" help:"a checkpoint's folder (step-...), or a checkpoint_dir: its averaged weights, else its best checkpoint, else its newest"`
 	Manifest     string   `yaml:"manifest" help:"manifest to score on"`
 	PerUtterance string   `yaml:"per_utterance" help:"file for one line of tab-separated values for each utterance; - for standard output"`
 	JSON         bool     `yaml:"json" help:"print the result as JSON"`

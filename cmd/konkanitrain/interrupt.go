@@ -15,20 +15,28 @@ import (
 const bounce = 500 * time.Millisecond
 
 // interruptible is a context that the first SIGINT (Ctrl-C), SIGTERM or SIGHUP (the terminal is gone) cancels. A later
-// one ends the program at once. The function returned gives the signals back.
-func interruptible(w io.Writer, onStop string) (context.Context, func()) {
+// one ends the program at once. A command that saves is also stopped in order when nobody reads its output any more
+// (SIGPIPE): Ctrl-C ends a "| tee" too, and the next line written would end the program before it has saved. The
+// function returned gives the signals back.
+func interruptible(w io.Writer, cmd command) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
+	signals, pipe := make(chan os.Signal, 2), make(chan os.Signal, 1)
 	done := make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup asks
 		signal.Notify(signals, syscall.SIGHUP)
+	}
+	if cmd.saves {
+		signal.Notify(pipe, syscall.SIGPIPE)
 	}
 	go func() {
 		for first := (time.Time{}); ; {
 			select {
 			case <-done:
 				return
+			case <-pipe:
+				cancel()
+				continue
 			case <-signals:
 			}
 			switch {
@@ -39,12 +47,13 @@ func interruptible(w io.Writer, onStop string) (context.Context, func()) {
 			default:
 				os.Exit(exitInterrupted)
 			}
-			fmt.Fprintf(w, "\nInterrupted: %s. Once more stops at once.\n", onStop)
 			cancel()
+			fmt.Fprintf(w, "\nInterrupted: %s. Once more stops at once.\n", cmd.onStop)
 		}
 	}()
 	return ctx, func() {
 		signal.Stop(signals)
+		signal.Stop(pipe)
 		close(done)
 		cancel()
 	}

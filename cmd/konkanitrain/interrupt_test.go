@@ -161,3 +161,31 @@ func TestOneRunPerFolder(t *testing.T) {
 		t.Errorf("after a kill: exit code %d; standard error:\n%s", code, third.stderr.String())
 	}
 }
+
+// A run whose output nobody reads any more ("| tee" ends with Ctrl-C as well) saves before it ends.
+func TestClosedOutputSaves(t *testing.T) {
+	flags, dir := endless(t)
+	s := &started{Cmd: exec.Command("konkanitrain", flags...)}
+	s.Dir = dir
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Stdout, s.Stderr = in, in
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Process.Kill() })
+	in.Close()
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "update 3 ") {
+	}
+	out.Close()
+	s.Wait()
+	if code := s.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
+	}
+	if entries, err := checkpoint.List(filepath.Join(dir, "run")); err != nil || len(entries) != 1 || entries[0].Step < 3 {
+		t.Errorf("checkpoints %v (%v), want one of update 3 or later", entries, err)
+	}
+}

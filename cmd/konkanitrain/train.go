@@ -14,7 +14,7 @@ import (
 func trainCommand() command {
 	return command{
 		name: "train", args: "[flags]", summary: "train a model, or go on with one (--resume auto); the default command",
-		onStop: "finishing this update and saving", run: runTrain,
+		onStop: "finishing this update and saving", saves: true, run: runTrain,
 	}
 }
 

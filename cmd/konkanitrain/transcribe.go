@@ -11,7 +11,7 @@ import (
 
 // transcribeConfig is the settings of transcribe.
 type transcribeConfig struct {
-	Checkpoint string `yaml:"checkpoint" help:"a checkpoint's folder (step-...), or a checkpoint_dir: its best checkpoint, or else its newest"`
+	Checkpoint string `yaml:"checkpoint" help:"a checkpoint's folder (step-...), or a checkpoint_dir: its averaged weights, else its best checkpoint, else its newest"`
 	Device     string `yaml:"device" help:"auto, cpu or cuda"`
 	CPUWorkers int    `yaml:"cpu_workers" help:"compute workers on a CPU; 0: one for each core"`
 }
