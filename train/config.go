@@ -82,7 +82,7 @@ type RunConfig struct {
 	Seed            uint64 `yaml:"seed" help:"seed of all random numbers"`
 	SaveEvery       int    `yaml:"save_every" help:"updates between checkpoints; 0: after each epoch"`
 	KeepLast        int    `yaml:"keep_last" help:"checkpoints to keep, beside the best one and those for average_last"`
-	AverageLast     int    `yaml:"average_last" help:"when training has ended, average the weights of the last checkpoints, so many of those that save_every asked for and the end made, and save them in checkpoint_dir/averaged; 0: off"`
+	AverageLast     int    `yaml:"average_last" help:"at the end of training, average the weights of this many checkpoints (the last ones that save_every asked for, and the end's) into checkpoint_dir/averaged; 0: off"`
 	EvalEvery       int    `yaml:"eval_every" help:"updates between validations; 0: after each epoch"`
 	EarlyStop       int    `yaml:"early_stop" help:"stop after this many validations without a better score; 0: never"`
 	LogEvery        int    `yaml:"log_every" help:"updates between progress lines"`

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"konkanitrain/data"
-	"konkanitrain/engine"
 )
 
 // trainer is a run in progress.
@@ -109,9 +108,6 @@ func (t *trainer) ended() bool {
 
 // made is the number of updates made in this session.
 func (t *trainer) made() int { return t.optimizer.Updates - t.begun }
-
-// profiling says that the run only measures itself. Such a run leaves nothing behind.
-func (t *trainer) profiling() bool { return t.cfg.Run.ProfileSteps > 0 }
 
 // loop makes updates until the run has ended.
 func (t *trainer) loop(ctx context.Context) error {
@@ -288,26 +284,4 @@ func (t *trainer) warn(l *data.Loader) {
 			t.report.say("WARNING: %s", w)
 		}
 	}
-}
-
-// printProfile shows where the time went.
-func (t *trainer) printProfile() error {
-	t.report.close()
-	if n, want := t.made(), t.cfg.Run.ProfileSteps; n < want {
-		why := t.end()
-		if why == "" {
-			why = "interrupted"
-		}
-		t.report.say("profile: %d of %s were made: %s", n, count(want, "update"), why)
-		if n == 0 {
-			return nil
-		}
-	}
-	sum := engine.NewProfile()
-	for _, w := range t.crew.Workers {
-		if w.Profile != nil {
-			sum.Merge(w.Profile)
-		}
-	}
-	return sum.Write(t.report.out, engine.MeasureLimits())
 }
