@@ -86,7 +86,7 @@ func (t *trainer) average(ctx context.Context, n int) error {
 		return err
 	}
 	few := ""
-	if len(used) < n {
+	if len(updates) < n {
 		few = fmt.Sprintf(" (average_last is %d: there are no others)", n)
 	}
 	t.report.say("saved %s: the mean of the weights after updates %s%s", path, join(used), few)

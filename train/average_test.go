@@ -42,17 +42,6 @@ func steps(t *testing.T, dir string) (list []int) {
 	return list
 }
 
-// weightsOf reads a model's tensors in the order of a recogniser's layout.
-func weightsOf(t *testing.T, path string) []float32 {
-	t.Helper()
-	r, err := Load(path, LoadOptions{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	return slices.Clone(r.weights.Floats())
-}
-
 // The averaged checkpoint holds the mean of the last ones, element by element; they are kept for it, whatever keep_last
 // says; and it is what a recogniser takes from the folder.
 func TestAverage(t *testing.T) {
@@ -64,7 +53,7 @@ func TestAverage(t *testing.T) {
 	}
 	var mean []float64
 	for _, update := range []int{3, 4, 5} {
-		for i, v := range weightsOf(t, filepath.Join(dir, checkpoint.Name(update))) {
+		for i, v := range mustLoad(t, filepath.Join(dir, checkpoint.Name(update))).weights.Floats() {
 			if len(mean) == i {
 				mean = append(mean, 0)
 			}
@@ -75,14 +64,9 @@ func TestAverage(t *testing.T) {
 	for i, v := range mean {
 		want[i] = float32(v)
 	}
-	got := weightsOf(t, dir)
+	r := mustLoad(t, dir)
 	// A compensated sum is rounded once, and so is the quotient: 2 x 2^-24 of the largest.
-	testkit.Close(t, "averaged weights", got, want, 1.2e-7)
-	r, err := Load(dir, LoadOptions{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	testkit.Close(t, "averaged weights", r.weights.Floats(), want, 1.2e-7)
 	mustContain(t, r.Describe(), averagedDir, "mean of the weights after updates 3, 4, 5")
 }
 
@@ -144,15 +128,8 @@ func TestAverageIsValidated(t *testing.T) {
 	cfg.Data.TestManifest = cfg.Data.TrainManifest
 	said := mustRun(t, cfg)
 	mustContain(t, said, "validation of the averaged weights: ", "averaged weights: WER")
-	r, err := Load(cfg.Run.CheckpointDir, LoadOptions{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	e, err := r.Evaluate(t.Context(), cfg.Data.ValManifest, EvalOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mustLoad(t, cfg.Run.CheckpointDir)
+	e, _ := mustScore(t, r, cfg.Data.ValManifest)
 	// The same sums on one worker and on two.
 	if got, want := float64(r.state.Score.Loss), float64(e.Loss); got-want > 1e-6*want || want-got > 1e-6*want {
 		t.Errorf("the checkpoint says loss %v, its weights have %v", got, want)
@@ -238,14 +215,7 @@ func TestStaleAverage(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(foreign, averagedDir), os.DirFS(filepath.Join(dir, averagedDir))); err != nil {
 		t.Fatal(err)
 	}
-	loaded := func(dir string) string {
-		r, err := Load(dir, LoadOptions{Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		return r.Describe()
-	}
+	loaded := func(dir string) string { return mustLoad(t, dir).Describe() }
 	mustContain(t, loaded(dir), averagedDir)
 	if s := loaded(foreign); strings.Contains(s, averagedDir) {
 		t.Errorf("another run's average is taken: %s", s)
@@ -264,6 +234,12 @@ func TestAverageOfFew(t *testing.T) {
 	cfg.Run.AverageLast, cfg.Run.KeepLast = 9, 9
 	mustContain(t, mustRun(t, cfg), "updates 1, 2, 3, 4, 5 (average_last is 9: there are no others)")
 	cfg.Run.Resume = "auto"
+	if err := os.Truncate(filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(3), checkpoint.ModelFile), 100); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Run.AverageLast = 5
+	said := mustRun(t, cfg)
+	mustContain(t, said, "WARNING: left out of the average: ", checkpoint.Name(3), "updates 1, 2, 4, 5\n")
 	run := start(t, cfg, nil)
 	run.state.Due = nil
 	from, err := checkpoint.Open(run.last)

@@ -35,16 +35,8 @@ func TestReportsAreComplete(t *testing.T) {
 		if err := run.save(true); err != nil {
 			t.Fatal(err)
 		}
-		rec, err := Load(cfg.Run.CheckpointDir, LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rec.Close()
-		said.Reset()
-		if _, err := rec.Evaluate(t.Context(), cfg.Data.ValManifest, EvalOptions{Progress: &said}); err != nil {
-			t.Fatal(err)
-		}
-		mustContainOnce(t, said.String(), "6 of 6 utterances used", "quick: needs 8", `are outside the vocabulary: "z" x 1`)
+		_, scored := mustScore(t, mustLoad(t, cfg.Run.CheckpointDir), cfg.Data.ValManifest)
+		mustContainOnce(t, scored, "6 of 6 utterances used", "quick: needs 8", `are outside the vocabulary: "z" x 1`)
 	}
 }
 
@@ -75,14 +67,6 @@ func TestOddSoundIsReportedInAllSets(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustContainOnce(t, said.String(), "001.wav: silence", "002.wav: silence", "003.wav: silence")
-	rec, err := Load(cfg.Run.CheckpointDir, LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rec.Close()
-	said.Reset()
-	if _, err := rec.Evaluate(t.Context(), cfg.Data.TestManifest, EvalOptions{Progress: &said}); err != nil {
-		t.Fatal(err)
-	}
-	mustContainOnce(t, said.String(), "003.wav: silence")
+	_, scored := mustScore(t, mustLoad(t, cfg.Run.CheckpointDir), cfg.Data.TestManifest)
+	mustContainOnce(t, scored, "003.wav: silence")
 }

@@ -143,6 +143,19 @@ func readCheckpoint(t *testing.T, dir string, step int) (model, optimizer []byte
 	return model, optimizer, s
 }
 
+// mustEqualRun compares a resumed run's checkpoint with that of the run that went through, byte for byte.
+func mustEqualRun(t *testing.T, dir, straight string, step int) (got state) {
+	t.Helper()
+	wantModel, wantOptimizer, want := readCheckpoint(t, straight, step)
+	model, optimizer, got := readCheckpoint(t, dir, step)
+	a, _ := json.Marshal(want)
+	b, _ := json.Marshal(got)
+	if !slices.Equal(model, wantModel) || !slices.Equal(optimizer, wantOptimizer) || string(a) != string(b) {
+		t.Errorf("weights, moments or state differ from the straight run:\n%s\n%s", b, a)
+	}
+	return got
+}
+
 // Ten updates straight are five, kill -9, and five more, bit for bit, in the middle of an epoch and with
 // everything random turned on.
 func TestKilledRunResumesBitForBit(t *testing.T) {
@@ -179,19 +192,7 @@ func TestKilledRunResumesBitForBit(t *testing.T) {
 				t.Errorf("after the resume come %v, want %v", rest, straight[29:])
 			}
 
-			wantModel, wantOptimizer, want := readCheckpoint(t, cfg.Run.CheckpointDir, 10)
-			model, optimizer, got := readCheckpoint(t, second.Run.CheckpointDir, 10)
-			if !slices.Equal(model, wantModel) {
-				t.Error("the weights differ")
-			}
-			if !slices.Equal(optimizer, wantOptimizer) {
-				t.Error("the moments differ")
-			}
-			a, _ := json.Marshal(want)
-			b, _ := json.Marshal(got)
-			if string(a) != string(b) {
-				t.Errorf("the states differ:\n%s\n%s", b, a)
-			}
+			want := mustEqualRun(t, second.Run.CheckpointDir, cfg.Run.CheckpointDir, 10)
 			if want.Best == nil || want.LossScale.Good != map[bool]int{false: 0, true: 10}[fp16] {
 				t.Errorf("best score %v, loss scale %+v", want.Best, want.LossScale)
 			}
@@ -226,7 +227,6 @@ func TestInterruptedRunResumesBitForBit(t *testing.T) {
 	}
 	straight := config()
 	traced(t, straight, io.Discard)
-	wantModel, wantOptimizer, want := readCheckpoint(t, straight.Run.CheckpointDir, 6)
 	for name, stopAt := range map[string]int{"between updates": 4, "in a validation": 3, "in the last validation": 6} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config()
@@ -250,12 +250,7 @@ func TestInterruptedRunResumesBitForBit(t *testing.T) {
 			}
 			cfg.Run.Resume = "auto"
 			traced(t, cfg, io.Discard)
-			model, optimizer, got := readCheckpoint(t, cfg.Run.CheckpointDir, 6)
-			a, _ := json.Marshal(want)
-			b, _ := json.Marshal(got)
-			if !slices.Equal(model, wantModel) || !slices.Equal(optimizer, wantOptimizer) || string(a) != string(b) {
-				t.Errorf("weights, moments or state differ from the straight run:\n%s\n%s", b, a)
-			}
+			mustEqualRun(t, cfg.Run.CheckpointDir, straight.Run.CheckpointDir, 6)
 			checkMetrics(t, cfg.Run.CheckpointDir, map[string]int{"start": 2, "update": 6, "validation": 2})
 		})
 	}
@@ -318,7 +313,6 @@ func TestRunCutShortResumesBitForBit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			straight := config(10, rate)
 			traced(t, straight, io.Discard)
-			wantModel, wantOptimizer, want := readCheckpoint(t, straight.Run.CheckpointDir, 10)
 			cfg := config(5, rate)
 			traced(t, cfg, io.Discard)
 			_, _, five := readCheckpoint(t, cfg.Run.CheckpointDir, 5)
@@ -330,12 +324,7 @@ func TestRunCutShortResumesBitForBit(t *testing.T) {
 			}
 			cfg.Run.Resume, cfg.Optimise.MaxUpdates = "auto", 10
 			traced(t, cfg, io.Discard)
-			model, optimizer, got := readCheckpoint(t, cfg.Run.CheckpointDir, 10)
-			a, _ := json.Marshal(want)
-			b, _ := json.Marshal(got)
-			if !slices.Equal(model, wantModel) || !slices.Equal(optimizer, wantOptimizer) || string(a) != string(b) {
-				t.Errorf("weights, moments or state differ from the straight run:\n%s\n%s", b, a)
-			}
+			got := mustEqualRun(t, cfg.Run.CheckpointDir, straight.Run.CheckpointDir, 10)
 			if _, err := checkpoint.Open(filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(got.BestStep))); err != nil {
 				t.Errorf("the best checkpoint: %v", err)
 			}

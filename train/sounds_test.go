@@ -1,6 +1,7 @@
 package train
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -141,6 +142,28 @@ func windows(t testing.TB, run *trainer, n int) []*data.Window {
 		out = append(out, w)
 	}
 	return out
+}
+
+// mustLoad opens a trained model until the test ends.
+func mustLoad(t testing.TB, path string) *Recogniser {
+	t.Helper()
+	r, err := Load(path, LoadOptions{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+// mustScore scores a manifest and returns what was said.
+func mustScore(t testing.TB, r *Recogniser, manifest string) (e *Evaluation, said string) {
+	t.Helper()
+	var out bytes.Buffer
+	e, err := r.Evaluate(t.Context(), manifest, EvalOptions{Progress: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, out.String()
 }
 
 // mustContain holds a text to what it has to say.

@@ -111,7 +111,7 @@ func TestInterruptSaves(t *testing.T) {
 func TestSecondInterruptStopsAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "train.jsonl"), 0o600); err != nil {
-		t.Skipf("skipped: no named pipes here: %v", err)
+		t.Fatal(err)
 	}
 	s := &started{Cmd: exec.Command("konkanitrain", "--train_manifest", "train.jsonl")}
 	stderr, err := s.StderrPipe()

@@ -25,7 +25,7 @@ type Info struct {
 	Path     string
 	Rate     int      // samples per second and channel
 	Channels int      // channels in the file; they are averaged when read
-	Frames   int      // samples per channel
+	Frames   int      // samples per channel of what this describes
 	Length   int      // samples per channel of the whole file
 	Format   string   // such as "PCM, 16 bit"
 	Warnings []string // what was odd, each with the path, for the user to see

@@ -77,24 +77,16 @@ func (h *header) mean(dst []float32, samples []int) (sound bool) {
 		shift = 8
 	}
 	full := math.Ldexp(1, 1-8*h.container) // one over the largest sample's size
-	any := 0
-	if h.channels == 1 {
-		for i, v := range samples {
-			v = int(int32((v - zero) << shift))
-			any |= v
-			dst[i] = float32(float64(v) * full)
-		}
-		return any != 0
-	}
+	heard := 0
 	share := 1 / float64(h.channels)
 	for i := range dst {
 		sum := 0.0
 		for _, v := range samples[i*h.channels : (i+1)*h.channels] {
 			v = int(int32((v - zero) << shift))
-			any |= v
+			heard |= v
 			sum += float64(v) * full
 		}
 		dst[i] = float32(sum * share)
 	}
-	return any != 0
+	return heard != 0
 }

@@ -67,8 +67,8 @@ func (r *Reader) decode(src io.ReaderAt, size int64, path string, offset, durati
 	}
 	sound := false
 	err = r.pieces(src, path, at, n, each, h.block, func(from int, b []byte) error {
-		any, err := h.decode(r.samples[from:from+len(b)/h.block], b, &r.ints)
-		sound = sound || any
+		heard, err := h.decode(r.samples[from:from+len(b)/h.block], b, &r.ints)
+		sound = sound || heard
 		return err
 	})
 	if err != nil {
