@@ -232,7 +232,7 @@ func (c *compiler) inPlace(s Step, i int) int {
 }
 
 // gradients: a parameter's gradient is written (or added) straight into the flat buffer by the step that
-// computes it, or else copied there by a step of its own, right after the one that computes it.
+// computes it, or else copied there by a step of its own, right after the one that completes it.
 func (c *compiler) gradients() error {
 	after := map[int][]Step{} // step -> copies that follow it
 	for k, n := range c.spec.Grads {
@@ -245,7 +245,7 @@ func (c *compiler) gradients() error {
 			s.Out = target
 			continue
 		}
-		i = c.step[owner(n)]
+		i = c.ready(n)
 		from := c.place[n]
 		after[i] = append(after[i], Step{Op: accumulate(w.Shape()), Out: target, In: []Operand{from}, Scratch: -1, Backward: true})
 	}

@@ -25,36 +25,36 @@ func (c *compiler) fuseSum(n *G.Node, i int) bool {
 // addInto makes the step of term b add to term a.
 func (c *compiler) addInto(n, a, b *G.Node, i int) bool {
 	j, computed := c.step[b]
-	if !computed || a == b || c.readers[b] != 1 || c.asked[b] > 0 {
+	if !computed || c.readers[b] != 1 || c.asked[b] > 0 {
 		return false
 	}
 	to, s := c.place[a], &c.prog.Steps[j]
-	if to.Space != Arena || s.Op == nil || s.Add || !s.Op.Accumulates || s.Out.Words() != to.Words() {
+	if to.Space != Arena || s.Op == nil || !s.Op.Accumulates {
 		return false
 	}
-	block := c.blocks[to.Block]
-	if block.First < 0 || block.Last != i || c.ready(a) >= j {
+	if c.blocks[to.Block].Last != i {
 		return false
 	}
-	for k := j; k < i; k++ {
+	for k := j; k < i; k++ { // the step that completes a is one of these unless it comes before b's
 		if c.prog.Steps[k].touches(to.Block) {
 			return false
 		}
 	}
 	s.Out, s.Add = Operand{Block: to.Block, Offset: to.Offset, Shape: n.Shape()}, true
-	c.blocks[to.Block].Last = max(i, c.last[n])
+	c.blocks[to.Block].Last = c.last[n]
 	c.place[n] = s.Out
 	c.done[n] = j
 	return true
 }
 
-// ready is the step after which a's value is complete.
-func (c *compiler) ready(a *G.Node) int {
-	a = owner(a)
-	if j, ok := c.done[a]; ok {
+// ready is the step after which n's value is complete. From there on another term may be added to the memory where n
+// lies, if no step reads n any more.
+func (c *compiler) ready(n *G.Node) int {
+	n = owner(n)
+	if j, ok := c.done[n]; ok {
 		return j
 	}
-	return c.step[a]
+	return c.step[n]
 }
 
 // touches says whether a step reads or writes a block.
