@@ -1,17 +1,21 @@
 package checkpoint
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
 )
 
 // disk is what a save does to the file system. Tests put one in its place that fills up or dies on the way.
 type disk interface {
-	MkdirAll(path string) error
 	Mkdir(path string) error
 	Create(path string) (file, error)
 	SyncDir(path string) error        // makes the names in a folder durable
-	Replace(temp, final string) error // gives the folder temp the name final, also if final is taken
+	Replace(temp, final string) error // gives the folder temp the name final; what had it is called temp then
 	RemoveAll(path string) error
 	Free(path string) (int64, bool) // bytes that can be written there, if that is known
 }
@@ -25,23 +29,50 @@ type file interface {
 // osDisk is the real one.
 type osDisk struct{}
 
-func (osDisk) MkdirAll(path string) error       { return os.MkdirAll(path, 0o777) }
 func (osDisk) Mkdir(path string) error          { return os.Mkdir(path, 0o777) }
 func (osDisk) Create(path string) (file, error) { return os.Create(path) }
 func (osDisk) RemoveAll(path string) error      { return os.RemoveAll(path) }
 func (osDisk) Free(path string) (int64, bool)   { return freeBytes(path) }
 func (osDisk) SyncDir(path string) error        { return syncDir(path) }
 
-// Replace gives temp the name final. If final exists the two change names, in one step where the system can,
-// and the old one is removed: no moment has neither. An old one that can't be removed is a leftover for Clean.
+// Replace gives temp the name final. If final exists the two change names, in one step where the system can: no
+// moment has neither.
 func (osDisk) Replace(temp, final string) error {
 	if _, err := os.Lstat(final); err != nil {
 		return os.Rename(temp, final)
 	}
-	if err := exchange(temp, final); err != nil {
-		return err
+	return exchange(temp, final)
+}
+
+// MakeDir makes a folder and the parents that it lacks, and syncs each folder that has a new name in it, so that a
+// power cut can't take away the folder of a checkpoint that is durable itself.
+func MakeDir(dir string) error { return makeDir(osDisk{}, dir) }
+
+func makeDir(d disk, dir string) error {
+	var missing []string
+	for p := filepath.Clean(dir); ; p = filepath.Dir(p) {
+		info, err := os.Stat(p)
+		if err == nil && !info.IsDir() {
+			err = &fs.PathError{Op: "mkdir", Path: p, Err: syscall.ENOTDIR}
+		}
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) || p == filepath.Dir(p) {
+			return err
+		}
+		missing = append(missing, p)
 	}
-	os.RemoveAll(temp)
+	for _, p := range slices.Backward(missing) {
+		err := d.Mkdir(p)
+		if info, there := os.Stat(p); err != nil && (there != nil || !info.IsDir()) { // else another process made it
+			return err
+		}
+		// A parent that may be written but not read can't be synced.
+		if err := d.SyncDir(filepath.Dir(p)); err != nil && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
 	return nil
 }
 

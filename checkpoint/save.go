@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,7 +15,7 @@ import (
 // checkpoint of the same step is replaced. state is whatever encoding/json can write (no NaN or infinity).
 //
 // The tensors go from their slices to the files through a small buffer. When Save returns without an error the
-// checkpoint is durable: files, folder and name are synced. After an error the folder doesn't exist under its
+// checkpoint is durable: files, folder and names are synced, and one that it replaces is removed after that. After an error the folder doesn't exist under its
 // final name and the older checkpoints are as they were, except that an error from the last sync, of the name,
 // comes with the path of a whole checkpoint that a power cut could still lose. A full disk gives a
 // *NoSpaceError, found before the first byte where the system says how much is free.
@@ -70,14 +69,8 @@ func save(d disk, dir string, step int, model, optimizer []Tensor, state any) (s
 	if err != nil {
 		return "", fmt.Errorf("checkpoint %s: %w", final, err)
 	}
-	_, existed := os.Stat(dir)
-	if err := d.MkdirAll(dir); err != nil {
+	if err := makeDir(d, dir); err != nil {
 		return "", explain(d, dir, final, need, err)
-	}
-	if existed != nil {
-		if err := d.SyncDir(filepath.Dir(filepath.Clean(dir))); err != nil {
-			return "", explain(d, dir, final, need, err)
-		}
 	}
 	if free, known := d.Free(dir); known && free < need {
 		return "", &NoSpaceError{Path: final, Need: need, Free: free}
@@ -97,6 +90,7 @@ func save(d disk, dir string, step int, model, optimizer []Tensor, state any) (s
 	if err := d.SyncDir(dir); err != nil {
 		return final, fmt.Errorf("checkpoint %s is written, but a power cut could still lose it: %w", final, err)
 	}
+	_ = d.RemoveAll(temp) // what was called final before; if it can't be removed, Clean finds it
 	return final, nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"konkanitrain/checkpoint"
 )
 
 // metrics writes what happens as JSON lines, appended to metrics.jsonl: one object a line, with "event" and
@@ -18,7 +20,7 @@ type metrics struct {
 // openMetrics makes the folder and opens its metrics.jsonl for appending. A last line that was cut, by a kill or a
 // full disk, stays as it is, and what follows begins a line of its own.
 func openMetrics(dir string) (*metrics, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := checkpoint.MakeDir(dir); err != nil {
 		return nil, fmt.Errorf("log_dir: %w", err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "metrics.jsonl"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666)

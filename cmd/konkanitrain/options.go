@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"konkanitrain/checkpoint"
 	"konkanitrain/internal/settings"
 )
 
@@ -113,7 +114,7 @@ func needFolder(key, path string) error {
 
 // writable makes a folder and is the problem with writing to it, found now and not at the first save.
 func writable(key, dir string) error {
-	err := os.MkdirAll(dir, 0o777)
+	err := checkpoint.MakeDir(dir)
 	if err == nil {
 		var f *os.File
 		if f, err = os.CreateTemp(dir, ".writable-"); err == nil {
