@@ -35,7 +35,8 @@ func (s *LossScale) Overflowed() error {
 		return nil
 	}
 	if s.Low++; s.Low >= 3 {
-		return fmt.Errorf("the gradient overflows even at a loss scale of %g: half precision is not to blame; lower learning_rate, look for broken utterances, or train without fp16", s.Scale)
+		return fmt.Errorf("the gradient overflows even at a loss scale of %g, so the scale is not to blame: either activations are beyond 65504, "+
+			"the most that half precision holds, and training without fp16 helps, or training has diverged: lower learning_rate, or look for broken utterances", s.Scale)
 	}
 	return nil
 }

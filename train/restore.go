@@ -8,6 +8,7 @@ import (
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/data"
+	"konkanitrain/op"
 )
 
 // restore sets weights, moments and counters: from a checkpoint, from a model to start from, or anew.
@@ -63,6 +64,9 @@ func (t *trainer) resumed(from *checkpoint.Checkpoint) {
 	}
 	if n := len(t.crew.Workers); n != p.Workers {
 		t.report.say("NOTE: %s now, %d when the checkpoint was written: sums are in another order, so the run is not bit for bit the uninterrupted one", count(n, "compute worker"), p.Workers)
+	}
+	if k := op.Kernels(); p.Kernels != "" && k != p.Kernels {
+		t.report.say("NOTE: this run computes with the kernels %s, the checkpoint comes from one with %s: they round differently, so the run is not bit for bit the uninterrupted one", k, p.Kernels)
 	}
 	if p.Window >= t.loader.Windows() {
 		p.Epoch, p.Window = p.Epoch+1, 0

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/op"
 )
 
 // save writes a checkpoint of the present state, unless it is on disk already, and removes old ones. due says that
@@ -24,7 +25,7 @@ func (t *trainer) save(due bool) error {
 		return err
 	}
 	p := &t.state.Progress
-	p.Updates, p.WindowSize, p.Workers = t.optimizer.Updates, t.cfg.Window(), len(t.crew.Workers)
+	p.Updates, p.WindowSize, p.Workers, p.Kernels = t.optimizer.Updates, t.cfg.Window(), len(t.crew.Workers), op.Kernels()
 	p.SetSize, p.SetHash = setIdentity(t.train)
 	p.Seconds = t.earlier + time.Since(t.started).Seconds()
 	m, v := t.optimizer.moments[0].Floats(), t.optimizer.moments[1].Floats()

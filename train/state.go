@@ -57,7 +57,8 @@ type progress struct {
 	Infeasible int64   `json:"infeasible"`
 	Failed     int64   `json:"failed"` // files that could not be read
 	Workers    int     `json:"workers"`
-	Seconds    float64 `json:"seconds"` // of training, over all sessions
+	Kernels    string  `json:"kernels,omitempty"` // what computed it
+	Seconds    float64 `json:"seconds"`           // of training, over all sessions
 }
 
 // settings is a configuration by key, as JSON. Whole numbers stay exact.

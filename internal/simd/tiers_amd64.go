@@ -8,7 +8,7 @@ import "golang.org/x/sys/cpu"
 func tiers() []*kernels {
 	var t []*kernels
 	x := &cpu.X86
-	avx2 := x.HasAVX2 && x.HasFMA && x.HasBMI2
+	avx2 := x.HasAVX2 && x.HasFMA && x.HasBMI2 && x.HasF16C
 	if avx2 && x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL {
 		t = append(t, avx512Tier())
 	}
