@@ -179,13 +179,11 @@ func (a attention) op(in []Type) (*Op, error) {
 		Run: a.cpu, Ref: a.ref, Scratch: a.scratch(), FLOPs: a.flops(2, 3),
 		wrt: wrt,
 		grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-			packed, err := build(a.gradOp, append(G.Nodes{dy}, in...)...)
-			if err != nil {
-				return nil, err
-			}
+			b := behind(dy)
+			packed := b.add(a.gradOp, append(G.Nodes{dy}, in...)...)
 			like := make(G.Nodes, len(in))
 			copy(like, in[:a.floatOperands()])
-			return unpackLike(packed, like...)
+			return b.unpackLike(packed, like...), b.err
 		},
 	}, nil
 }

@@ -25,16 +25,11 @@ func depthwise(in []Type) (*Op, error) {
 		Run: depthwiseCPU(s), Ref: depthwiseRef(s),
 		wrt: []bool{true, true, true},
 		grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-			dx, err := build(depthwiseGradInput(s), dy, in[1])
-			if err != nil {
-				return nil, err
-			}
-			dw, err := build(depthwiseGradWeight(s), dy, in[0])
-			if err != nil {
-				return nil, err
-			}
-			db, err := build(columnSum, dy)
-			return G.Nodes{dx, dw, db}, err
+			b := behind(dy)
+			dx := b.add(depthwiseGradInput(s), dy, in[1])
+			dw := b.add(depthwiseGradWeight(s), dy, in[0])
+			db := b.add(columnSum, dy)
+			return G.Nodes{dx, dw, db}, b.err
 		},
 	}, nil
 }

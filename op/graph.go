@@ -3,7 +3,9 @@ package op
 import (
 	"errors"
 	"fmt"
+	"slices"
 
+	"gonum.org/v1/gonum/graph"
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -12,8 +14,8 @@ import (
 // mistake (shapes that don't fit, a name used twice, a hash collision) is kept, later calls do nothing and
 // return nil, and [Graph.Err] tells it: a network can be written down without a check on each line.
 //
-// Gorgonia finds "equal" nodes by a 32-bit hash and returns the old node for the new one, silently. All
-// our nodes pass through [Graph.Input] and [Apply], which fail where it has merged what must stay apart.
+// Asked for a node whose 32-bit hash is taken, Gorgonia hands out the one that has it, whatever that computes.
+// [Graph.Input] and [Apply], through which all our nodes are made, look at what they got and fail on another's.
 type Graph struct {
 	*G.ExprGraph
 	err error
@@ -45,13 +47,13 @@ func (g *Graph) leaf(name string, of tensor.Dtype, shape tensor.Shape) *G.Node {
 		return nil
 	}
 	if name == "" {
-		g.Fail(fmt.Errorf("an input of shape %v has no name: unnamed inputs of one shape become one node", shape))
+		g.Fail(fmt.Errorf("graph input of shape %v: give it a name, since Gorgonia tells inputs of one shape apart by nothing else", shape))
 		return nil
 	}
-	before := len(g.AllNodes())
+	others := g.AllNodes()
 	n := G.NewTensor(g.ExprGraph, of, len(shape), G.WithShape(shape...), G.WithName(name))
-	if len(g.AllNodes()) == before {
-		g.Fail(fmt.Errorf("input %s: Gorgonia returned the existing node %q: use another name", name, n.Name()))
+	if slices.Contains(others, n) {
+		g.Fail(fmt.Errorf("graph input %q is input %q to Gorgonia, which has seen the name or its hash before: choose another", name, n.Name()))
 		return nil
 	}
 	return n
@@ -75,7 +77,11 @@ func (g *Graph) add(make func(in []Type) (*Op, error), children ...*G.Node) *G.N
 	return n
 }
 
-// build is add for gradient code, which returns errors.
+// behind is the graph of dy, for gradient code that adds several nodes: they are written down as a network is, and
+// the mistake, if there is one, is looked for at the end.
+func behind(dy *G.Node) *Graph { return &Graph{ExprGraph: dy.Graph()} }
+
+// build is add for code that adds one node and returns its error.
 func build(make func(in []Type) (*Op, error), children ...*G.Node) (*G.Node, error) {
 	in := typesOf(children)
 	o, err := make(in)
@@ -96,20 +102,15 @@ func typesOf(nodes G.Nodes) []Type {
 	return types
 }
 
-// Apply is gorgonia.ApplyOp with a check that the node has the op and the children that were passed in.
-func Apply(o *Op, children ...*G.Node) (*G.Node, error) {
-	n, err := G.ApplyOp(o, children...)
+// Apply is o applied to operands: a new node, or the one there is of the same op and the same operands. It fails
+// where Gorgonia, going by hashes, returns any other.
+func Apply(o *Op, operands ...*G.Node) (*G.Node, error) {
+	n, err := G.ApplyOp(o, operands...)
 	if err != nil {
-		return nil, fmt.Errorf("%v: %w", o, err)
+		return nil, fmt.Errorf("adding %v to the graph: %w", o, err)
 	}
-	if got, ok := n.Op().(*Op); !ok || got.String() != o.String() {
-		return nil, fmt.Errorf("%v was merged with node %d, which is %v: their hashes collide", o, n.ID(), n.Op())
-	}
-	got := Children(n)
-	for i, c := range children {
-		if i >= len(got) || got[i] != c {
-			return nil, fmt.Errorf("%v was merged with node %d, whose input %d is another node: their hashes collide", o, n.ID(), i)
-		}
+	if made, ok := n.Op().(*Op); !ok || made.String() != o.String() || !slices.Equal(Children(n), operands) {
+		return nil, fmt.Errorf("hash collision: for %v of %v Gorgonia returned node %d, %v of %v", o, G.Nodes(operands), n.ID(), n.Op(), Children(n))
 	}
 	return n, nil
 }
@@ -127,27 +128,27 @@ func (g *Graph) Grad(loss *G.Node, wrt ...*G.Node) G.Nodes {
 	return grads
 }
 
-// UniqueHashes says whether Gorgonia's own machines may run the graph: they know nodes by their 32-bit hash, so two
-// nodes with one hash are one to them. In a graph of 1600 nodes that happens once in some 3000 shapes. Our engine
+// UniqueHashes says whether Gorgonia's own machines may run the graph: they know nodes by their 32-bit hash, and would
+// compute one of two nodes that share it. In a graph of 1600 nodes that happens once in some 3000 shapes. Our engine
 // knows nodes by identity and doesn't care; wrong merges while a graph is built are caught by [Apply].
 func (g *Graph) UniqueHashes() error {
-	seen := map[uint32]*G.Node{}
+	owners := make(map[uint32]*G.Node, len(g.AllNodes()))
 	for _, n := range g.AllNodes() {
-		if old := seen[n.Hashcode()]; old != nil {
-			return fmt.Errorf("nodes %d (%v) and %d (%v) have one hash: a tape would take them for one", old.ID(), old, n.ID(), n)
+		hash := n.Hashcode()
+		if owner, taken := owners[hash]; taken {
+			return fmt.Errorf("hash %#08x is that of node %d, %v, and of node %d, %v", hash, owner.ID(), owner, n.ID(), n)
 		}
-		seen[n.Hashcode()] = n
+		owners[hash] = n
 	}
 	return nil
 }
 
-// Children are the operands in order, duplicates kept.
-func Children(n *G.Node) G.Nodes {
-	var c G.Nodes
-	for it := n.Graph().From(n.ID()); it.Next(); {
-		c = append(c, it.Node().(*G.Node))
+// Children lists what n is computed from, an operand used twice also twice: Gorgonia keeps the order of its edges.
+func Children(n *G.Node) (operands G.Nodes) {
+	for _, operand := range graph.NodesOf(n.Graph().From(n.ID())) {
+		operands = append(operands, operand.(*G.Node))
 	}
-	return c
+	return operands
 }
 
 // IsSum says whether o is Gorgonia's own "+", by which Grad adds up the gradients of a node with several

@@ -25,11 +25,9 @@ func layerNorm(in []Type) (*Op, error) {
 		Run: layerNormCPU(n, d), Ref: layerNormRef(n, d), FLOPs: 8 * float64(n*d),
 		wrt: []bool{true, true, true},
 		grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-			packed, err := build(layerNormGrad, in[0], in[1], dy)
-			if err != nil {
-				return nil, err
-			}
-			return unpackLike(packed, in...)
+			b := behind(dy)
+			packed := b.add(layerNormGrad, in[0], in[1], dy)
+			return b.unpackLike(packed, in...), b.err
 		},
 	}, nil
 }

@@ -25,16 +25,12 @@ func linear(in []Type) (*Op, error) {
 		Name: "linear", Out: out, Run: linearCPU(n, i, o), Ref: linearRef(n, i, o), FLOPs: 2 * float64(n*i*o),
 		wrt: []bool{true, true, true}[:len(in)],
 		grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-			dx, err := build(linearGradInput, dy, in[1])
-			if err != nil {
-				return nil, err
+			b := behind(dy)
+			grads := G.Nodes{b.add(linearGradInput, dy, in[1]), b.add(linearGradWeight, dy, in[0])}
+			if len(in) == 3 {
+				grads = append(grads, b.add(columnSum, dy))
 			}
-			dw, err := build(linearGradWeight, dy, in[0])
-			if err != nil || len(in) == 2 {
-				return G.Nodes{dx, dw}, err
-			}
-			db, err := build(columnSum, dy)
-			return G.Nodes{dx, dw, db}, err
+			return grads, b.err
 		},
 	}, nil
 }

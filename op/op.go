@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
+	"io"
 	"slices"
 	"strings"
 
@@ -39,22 +40,22 @@ type Env struct {
 	Add     bool      // add to out instead of writing it; only set for an op that Accumulates
 }
 
-// Op implements gorgonia.Op and gorgonia.SDOp. It keeps no state between runs.
+// Op is an operation on shapes that are fixed. Nothing in it changes when it runs, so that any number of workers may
+// share it.
 type Op struct {
 	// Name is the family ("linear", "attention.grad"): the row of a profile.
 	Name string
-	// Params is every parameter beside the shapes, in a fixed form. Gorgonia takes two ops with equal Name,
-	// Params and shapes, and equal children, for one node.
+	// Params is every parameter beside the shapes, in a fixed form: what is missing here doesn't tell two ops apart.
 	Params string
 	In     []Type
 	Out    tensor.Shape
 
-	// Run computes out from in and writes every element of out (or adds to it, see Env.Add). It doesn't
-	// allocate, can't fail, starts no goroutine and keeps none of its arguments.
+	// Run is the kernel. It writes, or with Env.Add adds to, all of out, whatever is there before, and returns with
+	// the work done: no goroutine, no allocation, no error, no argument kept for later.
 	Run func(e *Env, out Tensor, in []Tensor)
 	// Ref is the same in plain float64 loops.
 	Ref func(out Array, in []Array)
-	// View is set when the result is a part of the only input: an engine then makes it an alias.
+	// View is set where nothing has to be computed, because the result lies inside the one input.
 	View *View
 	// Scratch is the number of float32s that Run needs in Env.Scratch.
 	Scratch int
@@ -65,12 +66,10 @@ type Op struct {
 	// FLOPs is the number of floating-point operations of one run, for profiles.
 	FLOPs float64
 
-	wrt  []bool // which inputs have a gradient; nil means none
+	// grad writes down the backward pass: a node, or nil, for each input. A backward op has neither grad nor wrt.
 	grad func(in G.Nodes, out, dy *G.Node) (G.Nodes, error)
+	wrt  []bool // the inputs with a gradient; those after the last one may be left out
 }
-
-// View is a run of elements of the input, from Offset on, taken as a tensor of the result's shape.
-type View struct{ Offset int }
 
 var _ G.SDOp = (*Op)(nil)
 
@@ -88,29 +87,29 @@ func (o *Op) String() string {
 	return s.String()
 }
 
-// WriteHash feeds the identity to Gorgonia's hash.
-func (o *Op) WriteHash(h hash.Hash) { fmt.Fprint(h, o.String()) }
+// WriteHash feeds the identity to Gorgonia's hash of the node.
+func (o *Op) WriteHash(h hash.Hash) { io.WriteString(h, o.String()) }
 
-// Hashcode is Gorgonia's identity of the op.
+// Hashcode is the hash of the op alone, without its operands.
 func (o *Op) Hashcode() uint32 {
-	h := fnv.New32a()
-	o.WriteHash(h)
-	return h.Sum32()
+	code := fnv.New32a()
+	o.WriteHash(code)
+	return code.Sum32()
 }
 
 // Arity is the number of inputs.
 func (o *Op) Arity() int { return len(o.In) }
 
-// ReturnsPtr is false: the tape must give every result fresh memory.
-func (o *Op) ReturnsPtr() bool { return false }
-
-// CallsExtern is false: nothing outside Go is called.
-func (o *Op) CallsExtern() bool { return false }
-
-// OverwritesInput is -1: on the tape no input is ever written to.
+// OverwritesInput is -1, none: InPlace is between the op and our engine.
 func (o *Op) OverwritesInput() int { return -1 }
 
-// Type is the op's function type. It is built anew each time, because Gorgonia returns it to a pool.
+// CallsExtern is false: no library or device outside Go computes the op.
+func (o *Op) CallsExtern() bool { return false }
+
+// ReturnsPtr is false, as the results of Do lie in memory of their own.
+func (o *Op) ReturnsPtr() bool { return false }
+
+// Type is the op's function type, each time a new one: Gorgonia recycles what it gets.
 func (o *Op) Type() hm.Type {
 	var types []hm.Type
 	for _, in := range o.In {
@@ -140,65 +139,62 @@ func (o *Op) InferShape(in ...G.DimSizer) (tensor.Shape, error) {
 	return o.Out.Clone(), nil
 }
 
-// DiffWRT has one entry for each input, on backward ops as well: Gorgonia indexes it without a check.
+// DiffWRT says which inputs have a gradient. Gorgonia reads the answer for each of them, and asks backward ops too.
 func (o *Op) DiffWRT(inputs int) []bool {
-	if o.wrt == nil {
-		return make([]bool, inputs)
-	}
-	return o.wrt
+	answer := make([]bool, inputs)
+	copy(answer, o.wrt)
+	return answer
 }
 
-// SymDiff builds the gradient nodes; nil stands for an input without one.
+// SymDiff adds the backward pass of one node to its graph. Gorgonia accepts nil for an input without a gradient.
 func (o *Op) SymDiff(in G.Nodes, out, dy *G.Node) (G.Nodes, error) {
-	if o.grad == nil {
-		return nil, fmt.Errorf("%v has no gradient", o)
+	if o.grad != nil {
+		return o.grad(in, out, dy)
 	}
-	return o.grad(in, out, dy)
+	return nil, fmt.Errorf("no gradient is defined through %v", o)
 }
 
-// Do is how the TapeMachine runs the op. It returns fresh memory, because the tape's own "+" writes into its
-// left operand.
+// Do is Run for Gorgonia's TapeMachine, with the plain BLAS. The result must not share memory with anything: the
+// tape adds gradients up in place.
 func (o *Op) Do(values ...G.Value) (G.Value, error) {
-	in := make([]Tensor, len(values))
+	operands := make([]Tensor, 0, len(values))
 	for i, v := range values {
-		t, err := FromValue(v)
+		x, err := FromValue(v)
+		if err == nil && !slices.Equal(x.Shape, o.In[i].Shape) {
+			err = fmt.Errorf("the shape is %v", x.Shape)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%v: input %d: %w", o, i, err)
+			return nil, fmt.Errorf("input %d of %v: %w", i, o, err)
 		}
-		if !slices.Equal(t.Shape, o.In[i].Shape) {
-			return nil, fmt.Errorf("%v: input %d has shape %v", o, i, t.Shape)
-		}
-		in[i] = t
+		operands = append(operands, x)
 	}
-	out := Tensor{Data: make([]float32, Size(o.Out)), Shape: o.Out}
-	o.Run(&Env{BLAS: Gonum{}, Scratch: make([]float32, o.Scratch)}, out, in)
-	if o.Out.Dims() == 0 { // a scalar result must be a scalar value, not a tensor without dimensions
-		return G.NewF32(out.Data[0]), nil
+	result := make([]float32, Size(o.Out))
+	env := Env{BLAS: Gonum{}, Scratch: make([]float32, o.Scratch)}
+	o.Run(&env, Tensor{Data: result, Shape: o.Out}, operands)
+	if o.Out.Dims() > 0 {
+		return tensor.New(tensor.WithShape(o.Out...), tensor.WithBacking(result)), nil
 	}
-	return tensor.New(tensor.WithShape(o.Out...), tensor.WithBacking(out.Data)), nil
+	return G.NewF32(result[0]), nil // what Gorgonia's types call a scalar is a number
 }
 
-// FromValue is the memory of v, not a copy.
+// FromValue makes a Tensor of v. It shares the memory of v, except for a scalar's, which Gorgonia gives by value.
 func FromValue(v G.Value) (Tensor, error) {
-	switch d := v.Data().(type) {
-	case []float32:
-		return Tensor{Data: d, Shape: v.Shape()}, nil
-	case []int32:
-		return Tensor{Ints: d, Shape: v.Shape()}, nil
+	t := Tensor{Shape: v.Shape()}
+	switch data := v.Data().(type) {
 	case float32:
-		return Tensor{Data: []float32{d}, Shape: v.Shape()}, nil
+		t.Data = []float32{data}
+	case []float32:
+		t.Data = data
+	case []int32:
+		t.Ints = data
+	default:
+		return t, fmt.Errorf("a value of %v: ops know float32 and int32", v.Dtype())
 	}
-	return Tensor{}, fmt.Errorf("element type is %v, want float32 or int32", v.Dtype())
+	return t, nil
 }
 
-// Size is the number of elements: 1 for a scalar, where Gorgonia's TotalSize may say otherwise.
-func Size(s tensor.Shape) int {
-	n := 1
-	for _, d := range s {
-		n *= d
-	}
-	return n
-}
+// Size is the number of elements, of which a scalar has one.
+func Size(s tensor.Shape) int { return s.TotalSize() }
 
 func shapeString(s tensor.Shape) string {
 	return strings.ReplaceAll(fmt.Sprint([]int(s)), " ", "×")

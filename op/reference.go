@@ -62,10 +62,11 @@ func referenceOp(n *G.Node, out Array, in []Array) error {
 			return nil
 		}
 		if !IsSum(o) {
-			return fmt.Errorf("no specification for %v (%T): build the graph from package op only", o, o)
+			return fmt.Errorf("%v (%T) has no specification: only ops of package op have one", o, o)
 		}
-		for i := range out.Data {
-			out.Data[i] = in[0].Data[i] + in[1].Data[i]
+		copy(out.Data, in[0].Data)
+		for i, v := range in[1].Data {
+			out.Data[i] += v
 		}
 		return nil
 	}

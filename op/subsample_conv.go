@@ -30,20 +30,12 @@ func subsampleConv(in []Type) (*Op, error) {
 		Run: subsampleConvCPU(s), Ref: subsampleConvRef(s),
 		wrt: []bool{true, true, true, false},
 		grad: func(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-			g, err := build(reluGrad, y, dy)
-			if err != nil {
-				return nil, err
-			}
-			dx, err := build(subsampleConvGradInput(s), g, in[1], in[3])
-			if err != nil {
-				return nil, err
-			}
-			dw, err := build(subsampleConvGradWeight(s), g, in[0], in[3])
-			if err != nil {
-				return nil, err
-			}
-			db, err := build(columnSum, g)
-			return G.Nodes{dx, dw, db, nil}, err
+			b := behind(dy)
+			g := b.add(reluGrad, y, dy)
+			dx := b.add(subsampleConvGradInput(s), g, in[1], in[3])
+			dw := b.add(subsampleConvGradWeight(s), g, in[0], in[3])
+			db := b.add(columnSum, g)
+			return G.Nodes{dx, dw, db, nil}, b.err
 		},
 	}, nil
 }

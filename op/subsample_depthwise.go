@@ -33,16 +33,11 @@ func subsampleDepthwise(factor int) func(in []Type) (*Op, error) {
 			Run: subsampleDepthwiseCPU(s), Ref: subsampleDepthwiseRef(s),
 			wrt: []bool{true, true, true, false},
 			grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-				dx, err := build(subsampleDepthwiseGradInput(s), dy, in[1], in[3])
-				if err != nil {
-					return nil, err
-				}
-				dw, err := build(subsampleDepthwiseGradWeight(s), dy, in[0], in[3])
-				if err != nil {
-					return nil, err
-				}
-				db, err := build(columnSum, dy)
-				return G.Nodes{dx, dw, db, nil}, err
+				b := behind(dy)
+				dx := b.add(subsampleDepthwiseGradInput(s), dy, in[1], in[3])
+				dw := b.add(subsampleDepthwiseGradWeight(s), dy, in[0], in[3])
+				db := b.add(columnSum, dy)
+				return G.Nodes{dx, dw, db, nil}, b.err
 			},
 		}, nil
 	}

@@ -19,9 +19,10 @@ func swishRef(batch int, d Drop) func(Array, []Array) {
 
 func swishGradRef(batch int, d Drop) func(Array, []Array) {
 	return func(dx Array, in []Array) {
-		for i, x := range in[0].Data {
-			s := sigmoid(x)
-			dx.Data[i] = in[1].Data[i] * s * (1 + x*(1-s))
+		x, dy := in[0].Data, in[1].Data
+		for i := range dx.Data {
+			s := sigmoid(x[i])
+			dx.Data[i] = dy[i] * s * (1 + x[i]*(1-s))
 		}
 		if len(in) == 3 {
 			for i, f := range d.factors(in[2].Ints, batch, len(dx.Data)) {
