@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -78,34 +79,38 @@ func Compile(spec Spec) (*Program, error) {
 	return c.prog, nil
 }
 
-// schedule: the nodes that are needed, by ID, which is a topological order of a graph that only grew. Gorgonia's
-// rewrites could break that, so it is checked.
+// schedule: the nodes that are needed, each after its operands. A graph that only grew numbers its nodes in such an
+// order; Gorgonia's rewrites could break that, so it is checked.
 func (c *compiler) schedule() error {
-	live := map[*G.Node]bool{}
-	todo := append(slices.Clone(c.spec.Grads), c.outputs()...)
-	for len(todo) > 0 {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if live[n] {
-			continue
-		}
-		live[n] = true
-		c.order = append(c.order, n)
-		for _, child := range op.Children(n) {
-			if child.ID() >= n.ID() {
-				return fmt.Errorf("compile: node %d (%v) reads node %d, which is younger", n.ID(), n.Op(), child.ID())
+	needed := map[*G.Node]bool{}
+	need := func(nodes ...*G.Node) {
+		for _, n := range nodes {
+			if !needed[n] {
+				needed[n] = true
+				c.order = append(c.order, n)
 			}
-			todo = append(todo, child)
 		}
 	}
-	slices.SortFunc(c.order, func(a, b *G.Node) int { return int(a.ID() - b.ID()) })
+	need(c.spec.Grads...)
+	need(c.outputs()...)
+	for i := 0; i < len(c.order); i++ { // what is needed grows while its operands are looked up
+		need(op.Children(c.order[i])...)
+	}
+	slices.SortFunc(c.order, byID)
 	for _, n := range c.order {
+		for _, operand := range op.Children(n) {
+			if byID(operand, n) >= 0 {
+				return fmt.Errorf("compile: node %d, %v, would run before node %d, its operand: the graph was rewritten", n.ID(), n.Op(), operand.ID())
+			}
+		}
 		if !isLeaf(n) && view(n) == nil {
 			c.step[n] = len(c.step)
 		}
 	}
 	return nil
 }
+
+func byID(a, b *G.Node) int { return cmp.Compare(a.ID(), b.ID()) }
 
 // outputs in a fixed order (maps have none), each once, though it may have several names.
 func (c *compiler) outputs() []*G.Node {
@@ -344,13 +349,13 @@ func view(n *G.Node) *op.View {
 	return nil
 }
 
-// owner is the node whose memory n is: n itself, or what a chain of views looks at.
+// owner is the node in whose memory n lies: a view's is that of its input, another's its own.
 func owner(n *G.Node) *G.Node {
-	for view(n) != nil {
-		n = op.Children(n)[0]
+	if view(n) == nil {
+		return n
 	}
-	return n
+	return owner(op.Children(n)[0])
 }
 
-// isLeaf holds for inputs (no op) and constants (an op without children).
-func isLeaf(n *G.Node) bool { return n.Op() == nil || len(op.Children(n)) == 0 }
+// isLeaf says whether n is given, as inputs and constants are, instead of computed.
+func isLeaf(n *G.Node) bool { return len(op.Children(n)) == 0 }

@@ -25,7 +25,7 @@ func kernelOf(n *G.Node) (*op.Op, error) {
 			Run: func(_ *op.Env, out op.Tensor, in []op.Tensor) { simd.Add(out.Data, in[0].Data, in[1].Data) },
 		}, nil
 	}
-	return nil, fmt.Errorf("compile: no kernel for %v (%T): build the graph from package op only", n.Op(), n.Op())
+	return nil, fmt.Errorf("compile: %v is a %T, which has no kernel here: build the graph from package op only", n.Op(), n.Op())
 }
 
 // accumulate copies a gradient into the flat buffer, or adds it.

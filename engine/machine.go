@@ -127,7 +127,7 @@ func (m *Machine) RunAll() error {
 	return nil
 }
 
-// Reset does nothing: a run leaves no state behind.
+// Reset has nothing to do: what a run computes depends on its inputs and the memory it is bound to alone.
 func (m *Machine) Reset() {}
 
 // Close forgets the memory, which belongs to the caller.

@@ -1,24 +1,21 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
-// Block is a piece of memory that holds data from step First to step Last, both included.
+// Block is memory for one piece of data, which nothing else may use from the step that writes it to the last step that
+// reads it.
 type Block struct {
 	Name        string
 	Size        int // in words of 4 bytes
 	First, Last int // steps; -1 is before the first one
 }
 
-// Plan gives every block a fixed place in one arena: blocks that live at the same time never overlap.
-type Plan struct {
-	Blocks  []Block
-	Offsets []int // of Blocks[i], in words, multiples of align
-	Size    int   // of the arena, in words: the peak, known without running
-}
+// overlaps says whether two blocks live at the same time.
+func overlaps(a, b Block) bool { return a.First <= b.Last && b.First <= a.Last }
 
 // align is the granularity of offsets in words: a cache line, so that no two blocks share one and every
 // block is aligned for the widest vectors.
@@ -26,49 +23,68 @@ const align = 16
 
 func aligned(words int) int { return (words + align - 1) / align * align }
 
-// NewPlan is a pure function: equal blocks give equal plans. It places the largest block first, each at the
-// lowest offset where it disturbs none of those placed before (greedy by size: Pisarchyk and Lee 2020,
-// "Efficient Memory Management for Deep Neural Net Inference", section 5.2).
-func NewPlan(blocks []Block) Plan {
-	p := Plan{Blocks: blocks, Offsets: make([]int, len(blocks))}
-	order := make([]int, len(blocks))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return blocks[b].Size - blocks[a].Size })
-	placed := make([]int, 0, len(blocks)) // by offset
-	for _, i := range order {
-		b, offset := blocks[i], 0
-		size := aligned(b.Size)
-		for _, j := range placed {
-			if !overlaps(b, blocks[j]) {
-				continue
-			}
-			if offset+size <= p.Offsets[j] {
-				break // it fits into the gap below j
-			}
-			offset = max(offset, p.Offsets[j]+aligned(blocks[j].Size))
-		}
-		p.Offsets[i] = offset
-		p.Size = max(p.Size, offset+size)
-		at, _ := slices.BinarySearchFunc(placed, offset, func(j, off int) int { return p.Offsets[j] - off })
-		placed = slices.Insert(placed, at, i)
-	}
-	return p
+// Plan gives every block its place in one arena. Two blocks may share words, but not at the same time.
+type Plan struct {
+	Blocks  []Block
+	Offsets []int // of Blocks[i], in words, multiples of align
+	Size    int   // of the arena, in words: the peak, known without running
 }
 
-// overlaps says whether two blocks live at the same time.
-func overlaps(a, b Block) bool { return a.First <= b.Last && b.First <= a.Last }
+// placing is a block on its way into a plan.
+type placing struct {
+	Block
+	index      int // in Plan.Blocks
+	start, end int // in the arena
+}
+
+// NewPlan finds places greedily by size (Pisarchyk and Lee 2020, "Efficient Memory Management for Deep Neural Net
+// Inference", section 5.2): large blocks choose first, and each takes the lowest place that is free while it lives. Of
+// blocks of one size the earlier in the list chooses first, so that the same list always has the same plan.
+func NewPlan(blocks []Block) Plan {
+	queue := make([]*placing, len(blocks))
+	for i, b := range blocks {
+		queue[i] = &placing{Block: b, index: i}
+	}
+	slices.SortStableFunc(queue, func(a, b *placing) int { return cmp.Compare(b.Size, a.Size) })
+
+	plan := Plan{Blocks: blocks, Offsets: make([]int, len(blocks))}
+	arena := make([]*placing, 0, len(blocks)) // what has its place, by start
+	for _, b := range queue {
+		b.start = lowest(arena, b.Block)
+		b.end = b.start + aligned(b.Size)
+		above, _ := slices.BinarySearchFunc(arena, b, func(a, b *placing) int { return cmp.Compare(a.start, b.start) })
+		arena = slices.Insert(arena, above, b)
+		plan.Offsets[b.index] = b.start
+		plan.Size = max(plan.Size, b.end)
+	}
+	return plan
+}
+
+// lowest returns where b can lie beside what is in the arena already: above each neighbour of its time, unless it fits
+// in below.
+func lowest(arena []*placing, b Block) (start int) {
+	for _, other := range arena {
+		if other.start >= start+aligned(b.Size) {
+			break
+		}
+		if overlaps(other.Block, b) {
+			start = max(start, other.end)
+		}
+	}
+	return start
+}
 
 // Check reports two blocks that live at the same time and share memory.
 func (p Plan) Check() error {
 	for i, a := range p.Blocks {
-		if p.Offsets[i]%align != 0 || p.Offsets[i] < 0 || p.Offsets[i]+a.Size > p.Size {
-			return fmt.Errorf("%s lies at %d, outside the arena of %d words or not on a cache line", a.Name, p.Offsets[i], p.Size)
+		start, end := p.Offsets[i], p.Offsets[i]+a.Size
+		if start < 0 || start%align != 0 || end > p.Size {
+			return fmt.Errorf("%s lies at %d, outside the arena of %d words or not on a cache line", a.Name, start, p.Size)
 		}
 		for j, b := range p.Blocks[:i] {
-			if overlaps(a, b) && p.Offsets[i] < p.Offsets[j]+b.Size && p.Offsets[j] < p.Offsets[i]+a.Size {
-				return fmt.Errorf("%s and %s live at the same time and overlap", a.Name, b.Name)
+			shared := min(end, p.Offsets[j]+b.Size) - max(start, p.Offsets[j])
+			if shared > 0 && overlaps(a, b) {
+				return fmt.Errorf("%s and %s live at the same time and overlap by %d words", a.Name, b.Name, shared)
 			}
 		}
 	}
@@ -96,12 +112,11 @@ func (p Plan) Live() int {
 	return most
 }
 
-// String is stable: it is what golden files compare.
+// String is the plan as text, a line for each block in the order of Blocks, for people and for files to compare with.
 func (p Plan) String() string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "arena %d words, %d live at most\n", p.Size, p.Live())
+	text := fmt.Appendf(nil, "arena %d words, %d live at most\n", p.Size, p.Live())
 	for i, b := range p.Blocks {
-		fmt.Fprintf(&s, "%8d +%-7d steps %d-%d %s\n", p.Offsets[i], b.Size, b.First, b.Last, b.Name)
+		text = fmt.Appendf(text, "%8d +%-7d steps %d-%d %s\n", p.Offsets[i], b.Size, b.First, b.Last, b.Name)
 	}
-	return s.String()
+	return string(text)
 }
