@@ -15,7 +15,8 @@ const (
 	slack    = 64   // floats beyond a packed block, and between the panels of A, that whole-vector stores may touch
 )
 
-// Workspace is the packing space of one goroutine: reuse it, don't share it. Its size doesn't depend on the matrices.
+// Workspace is where Sgemm packs its operands. One serves any number of products of any size, one after the other: each
+// goroutine needs its own.
 type Workspace struct {
 	a, b    []float32
 	product product // the call in progress
@@ -26,11 +27,15 @@ func NewWorkspace() *Workspace {
 	return &Workspace{a: aligned(maxRows * (maxDepth + slack)), b: aligned(maxCols * (maxDepth + slack))}
 }
 
-// aligned returns n floats that start on a cache line.
+// aligned allocates n floats from the start of a cache line on.
 func aligned(n int) []float32 {
-	s := make([]float32, n+16)
-	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(s)))&63) / 4
-	return s[skip : skip+n : skip+n]
+	const line = 64 / 4 // in floats
+	room := make([]float32, n+line)
+	start := 0
+	for uintptr(unsafe.Pointer(&room[start]))%64 != 0 {
+		start++
+	}
+	return room[start:][:n:n]
 }
 
 // product is one call of Sgemm.

@@ -11,16 +11,16 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// isa is what differs between the two instruction sets.
+// isa is an instruction set, as far as a description of a kernel asks for it.
 type isa struct {
-	suffix string
-	width  int // float32s in one vector register
-	rows   int // of the largest tile of a product, whose width is two vectors
+	suffix string // of the kernels' names
+	width  int    // of a vector register, in float32s
+	rows   int    // of the largest tile of a product, whose width is two vectors
 }
 
 var (
-	avx2   = isa{"AVX2", 8, 6}
-	avx512 = isa{"AVX512", 16, 12}
+	avx2   = isa{suffix: "AVX2", width: 8, rows: 6}
+	avx512 = isa{suffix: "AVX512", width: 16, rows: 12}
 )
 
 // wide says that this is AVX-512: 32 registers of 16 floats, masks in registers of their own.
@@ -68,12 +68,11 @@ func (e *emitter) vec() reg.VecVirtual {
 	return e.YMM()
 }
 
-func (e *emitter) vecs(n int) []reg.VecVirtual {
-	v := make([]reg.VecVirtual, n)
-	for i := range v {
-		v[i] = e.vec()
+func (e *emitter) vecs(n int) (registers []reg.VecVirtual) {
+	for range n {
+		registers = append(registers, e.vec())
 	}
-	return v
+	return registers
 }
 
 // word loads a parameter of 64 bits, or the pointer of a slice.
@@ -199,7 +198,8 @@ func (t *tables) lanes() Mem {
 	return NewDataAddr(NewStaticSymbol("lanes"), 0)
 }
 
-// write ends a family with its constants, as bits: a printed 88 or -0 would assemble as an integer.
+// write ends a family with its constants. They are written as bits, because the assembler would read 88 or -0 as an
+// integer.
 func (t *tables) write() {
 	if t.counts {
 		t.c.StaticGlobal("lanes")

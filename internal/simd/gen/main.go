@@ -3,7 +3,7 @@
 //	go run .          writes ../kernels_*_amd64.s and their Go stubs
 //	go run . -check   says what differs from the files there, and fails if anything does
 //
-// It is a module of its own, so that users of the package don't need avo.
+// Its own go.mod keeps avo out of the trainer's dependencies.
 package main
 
 import (
