@@ -39,15 +39,6 @@ func NewLayout(names []string, shapes []tensor.Shape) (*Layout, error) {
 	return l, nil
 }
 
-// Elements is the number of parameters, without padding.
-func (l *Layout) Elements() int {
-	n := 0
-	for _, t := range l.Tensors {
-		n += t.Words()
-	}
-	return n
-}
-
 // View is the tensor called name inside a flat buffer of this layout, or nil where there is none.
 func (l *Layout) View(flat []float32, name string) []float32 {
 	i, ok := l.index[name]
