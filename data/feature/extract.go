@@ -92,16 +92,6 @@ func (e *Extractor) Extract(dst []float32, wave []float32, rate int, a *Augment,
 	return dst, frames, nil
 }
 
-// Fbank computes the log-mel energies [T, bins] of a wave at the sample rate of the
-// options, without normalisation, into dst where its capacity suffices.
-func (e *Extractor) Fbank(dst []float32, wave []float32) ([]float32, int) {
-	var frames int
-	e.logmel, frames = e.bank.compute(e.logmel, wave)
-	dst = slices.Grow(dst[:0], len(e.logmel))[:len(e.logmel)]
-	narrow(dst, e.logmel)
-	return dst, frames
-}
-
 func narrow(dst []float32, x []float64) {
 	for i, v := range x {
 		dst[i] = float32(v)

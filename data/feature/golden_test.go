@@ -44,7 +44,7 @@ func TestGolden(t *testing.T) {
 			for i, v := range samples {
 				wave[i] = float32(v) / 32768
 			}
-			got, frames := e.Fbank(nil, wave)
+			got, frames := fbank(t, o, wave)
 			if frames != shape[0] || e.Bins() != shape[1] {
 				t.Fatalf("%d frames of %d, want %v", frames, e.Bins(), shape)
 			}

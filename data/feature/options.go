@@ -30,8 +30,7 @@ const (
 type Options struct {
 	SampleRate int     // Hz the network hears; sound at other rates is resampled
 	NumMels    int     // bins
-	LowHz      float64 // lower edge of the first mel filter
-	HighHz     float64 // upper edge of the last one; 0 is the Nyquist frequency
+	LowHz      float64 // lower edge of the first mel filter; the upper edge of the last is half of the sample rate
 	Normalize  string  // PerUtterance, Global or None
 	Stats      *Stats  // for Global
 
@@ -57,10 +56,8 @@ func (o Options) Validate() error {
 		bad("num_mels is %d; at least 1 is needed", o.NumMels)
 	}
 	if rateOK && o.NumMels >= 1 {
-		high, nyquist := o.high(), float64(o.SampleRate)/2
+		high := o.high()
 		switch {
-		case !(high <= nyquist):
-			bad("the upper edge of the mel filters is %v Hz, above %v Hz, half of the sample rate; lower it, or set 0 for half of the sample rate", high, nyquist)
 		case !(o.LowHz >= 0 && o.LowHz < high):
 			bad("the mel filters go from %v Hz to %v Hz; the lower edge must be at least 0 and below the upper one", o.LowHz, high)
 		case o.NumMels > fftSize(o.SampleRate):
@@ -105,12 +102,8 @@ func (o Options) Frames(samples, rate int, speed audio.Ratio) (int, error) {
 	return frames.Count(ratio.Len(samples), o.SampleRate), nil
 }
 
-func (o Options) high() float64 {
-	if o.HighHz == 0 {
-		return float64(o.SampleRate) / 2
-	}
-	return o.HighHz
-}
+// high is the upper edge of the last mel filter.
+func (o Options) high() float64 { return float64(o.SampleRate) / 2 }
 
 // windowSize is the samples of a window, fftSize the next power of two.
 func windowSize(rate int) int { return rate * windowMS / 1000 }
