@@ -121,10 +121,13 @@ func TestErrors(t *testing.T) {
 	if _, err := Probe(dir); err == nil || !strings.Contains(err.Error(), "a folder") {
 		t.Errorf("a folder: %v", err)
 	}
-	if _, _, err := Read(filepath.Join(dir, "none.wav")); !errors.Is(err, os.ErrNotExist) {
+	if _, _, err := read(filepath.Join(dir, "none.wav")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
 }
+
+// read reads a whole file.
+func read(path string) (Info, []float32, error) { return new(Reader).Read(path, 0, 0) }
 
 func TestParts(t *testing.T) {
 	var body []byte
@@ -178,7 +181,7 @@ func TestReadsWhatWasWritten(t *testing.T) {
 			if err := errors.Join(e.Write(in), e.Close(), f.Close()); err != nil {
 				t.Fatal(err)
 			}
-			info, x, err := Read(path)
+			info, x, err := read(path)
 			if err != nil || len(info.Warnings) > 0 || info.Channels != channels || info.Rate != 22050 {
 				t.Fatalf("%d bits, %d channels: %+v, %v", bits, channels, info, err)
 			}

@@ -18,16 +18,11 @@ type Reader struct {
 // pieceBytes is how much of a file is decoded at a time.
 const pieceBytes = 1 << 16
 
-// Read reads a whole file: the mean of its channels, in [-1, 1) but for float files
-// with higher peaks, at the file's own rate.
-func Read(path string) (Info, []float32, error) {
-	return new(Reader).Read(path, 0, 0)
-}
-
 // Read reads the part of a file that starts at offset and lasts duration, both in
 // seconds; 0 for the duration means to the end. Only that part is read from the disk.
 // Info.Frames is the number of samples returned. The samples are overwritten by the
-// next Read.
+// next Read. They are the mean of the channels, in [-1, 1) but for float files with higher
+// peaks, at the file's own rate.
 func (r *Reader) Read(path string, offset, duration float64) (Info, []float32, error) {
 	f, size, err := open(path)
 	if err != nil {

@@ -51,7 +51,7 @@ func readExpected(t *testing.T, path string) []expected {
 func verify(t *testing.T, path string, e expected, loose bool) {
 	t.Helper()
 	probed, probeErr := Probe(path)
-	info, x, err := Read(path)
+	info, x, err := read(path)
 	if e.Outcome == "error" {
 		if probeErr == nil || err == nil {
 			t.Fatalf("no error: probe %v, read %v", probeErr, err)
@@ -114,7 +114,7 @@ func TestOddFiles(t *testing.T) {
 				return
 			}
 			_, err := Probe(path)
-			_, _, err2 := Read(path)
+			_, _, err2 := read(path)
 			if err == nil || err2 == nil || !errors.Is(err, ErrNotWAV) || !strings.Contains(err.Error(), kind) || !strings.Contains(err.Error(), path) {
 				t.Errorf("probe %v, read %v; want an error that names %s", err, err2, kind)
 			}
@@ -126,7 +126,7 @@ func TestCaseValues(t *testing.T) {
 	dir := filepath.Join(testkit.Shared(t), "cases", "audio")
 	read := func(name string) (Info, []float32) {
 		t.Helper()
-		info, x, err := Read(filepath.Join(dir, name))
+		info, x, err := read(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestCaseErrorsDiffer(t *testing.T) {
 		{"empty.wav", "empty"}, {"riff_only.wav", "neither format nor samples"}, {"header_only.wav", "no sound"},
 		{"no_fmt.wav", "without a format chunk"}, {"rate_1hz.wav", "1 Hz"},
 	} {
-		_, _, err := Read(filepath.Join(dir, c.file))
+		_, _, err := read(filepath.Join(dir, c.file))
 		if err == nil || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v; want %q", c.file, err, c.say)
 			continue
@@ -208,7 +208,7 @@ func TestCaseErrorsDiffer(t *testing.T) {
 func TestSameSpeechInSeveralFormats(t *testing.T) {
 	dir := filepath.Join(testkit.Shared(t), "data", "odd_audio", "files")
 	read := func(name string) []float32 {
-		_, x, err := Read(filepath.Join(dir, name))
+		_, x, err := read(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func TestSameSpeechInSeveralFormats(t *testing.T) {
 
 // The tone of the case that other trainers mirror: 1 kHz at 8 kHz becomes 16 kHz.
 func TestCaseTone(t *testing.T) {
-	info, x, err := Read(filepath.Join(testkit.Shared(t), "cases", "audio", "tone1k_8k.wav"))
+	info, x, err := read(filepath.Join(testkit.Shared(t), "cases", "audio", "tone1k_8k.wav"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestClaimsTakeNoMemory(t *testing.T) {
 	for _, file := range []string{"cases/audio/rate_1hz.wav", "cases/audio/size_ffffffff.wav", "data/odd_audio/files/pocketsphinx__bad.wav", "data/odd_audio/files/hound__crash-b8447179832529c48f9c6bf17feab6337bbc78ea.wav"} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, err := Read(filepath.Join(dir, file))
+		_, _, err := read(filepath.Join(dir, file))
 		runtime.ReadMemStats(&after)
 		if n := after.TotalAlloc - before.TotalAlloc; n > 200_000 { // other goroutines of the test may allocate as well
 			t.Errorf("%s: %d bytes were allocated (%v)", file, n, err)
