@@ -29,7 +29,7 @@ func Load(path string, o Options) (*Set, error) {
 			return nil, err
 		}
 	}
-	s := &Set{Path: path, Policy: o.Text, SampleRate: o.SampleRate,
+	s := &Set{Path: path, SampleRate: o.SampleRate,
 		Report: &Report{Path: path, Lines: len(l.entries), Warnings: l.notes}}
 	ids, again, err := s.identities(l.entries)
 	if err != nil {
@@ -38,12 +38,9 @@ func Load(path string, o Options) (*Set, error) {
 	for i := range l.entries {
 		s.checkText(&l.entries[i], o)
 	}
-	var sounds map[string]*sound
-	if !o.TextOnly {
-		sounds = probe(l, path, o)
-		if err := foundAny(sounds, l.entries, path); err != nil {
-			return nil, err
-		}
+	sounds := probe(l, path, o)
+	if err := foundAny(sounds, l.entries, path); err != nil {
+		return nil, err
 	}
 	for i := range l.entries {
 		e := &l.entries[i]
@@ -161,35 +158,28 @@ func (s *Set) use(u *Utterance, e *entry, f *sound, o Options) bool {
 	if e.kind != "" {
 		return skip(e.kind, "%s", e.reason)
 	}
-	if !o.TextOnly {
-		switch {
-		case !f.found:
-			return skip(Missing, "%s", f.path)
-		case f.err != nil:
-			return skip(Unreadable, "%v", f.err)
-		}
-		u.Path, u.Rate, u.length = f.path, f.info.Rate, f.info.Length
-		if !u.measure(e, f.info) {
-			return skip(Unreadable, "%s: the part starts at %v s, the file has %.3f s", f.path, e.offset, f.info.Seconds())
-		}
-		if stated := e.duration; stated != 0 && math.Abs(stated-u.Duration) > 0.1+0.01*u.Duration {
-			s.Report.note(e, WrongDuration, u.ID, fmt.Sprintf("states %v s, has %.3f s", stated, u.Duration), false)
-		}
-		for _, w := range f.info.Warnings {
-			s.Report.note(e, AudioWarning, u.ID, w, false)
-		}
-		var err error
-		if u.Frames, err = (feature.Options{SampleRate: o.SampleRate}).Frames(u.Samples, u.Rate, audio.Ratio{}); err != nil {
-			return skip(Unreadable, "%s: %v", f.path, err)
-		}
-		if u.Frames < 1 {
-			return skip(TooShort, "%s: %s at %d Hz, 0 feature frames", u.ID, number(u.Samples, "sample"), u.Rate)
-		}
+	switch {
+	case !f.found:
+		return skip(Missing, "%s", f.path)
+	case f.err != nil:
+		return skip(Unreadable, "%v", f.err)
 	}
-	if o.TextOnly {
-		if u.Duration = max(u.Duration, 0); u.Duration == 0 {
-			return true // not stated, so no limit applies
-		}
+	u.Path, u.Rate, u.length = f.path, f.info.Rate, f.info.Length
+	if !u.measure(e, f.info) {
+		return skip(Unreadable, "%s: the part starts at %v s, the file has %.3f s", f.path, e.offset, f.info.Seconds())
+	}
+	if stated := e.duration; stated != 0 && math.Abs(stated-u.Duration) > 0.1+0.01*u.Duration {
+		s.Report.note(e, WrongDuration, u.ID, fmt.Sprintf("states %v s, has %.3f s", stated, u.Duration), false)
+	}
+	for _, w := range f.info.Warnings {
+		s.Report.note(e, AudioWarning, u.ID, w, false)
+	}
+	var err error
+	if u.Frames, err = (feature.Options{SampleRate: o.SampleRate}).Frames(u.Samples, u.Rate, audio.Ratio{}); err != nil {
+		return skip(Unreadable, "%s: %v", f.path, err)
+	}
+	if u.Frames < 1 {
+		return skip(TooShort, "%s: %s at %d Hz, 0 feature frames", u.ID, number(u.Samples, "sample"), u.Rate)
 	}
 	const rounding = 1e-6 // seconds; 1.2 s of 44.1 kHz is no whole number of samples
 	switch {

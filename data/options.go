@@ -12,23 +12,22 @@ import (
 
 // Options say what of a manifest is used. The zero value uses all of it, at 16 kHz.
 type Options struct {
-	SampleRate int         `json:"sample_rate" yaml:"sample_rate"` // Hz, of the features; 0 means 16000
-	Text       text.Policy `json:"text" yaml:"text"`
-	PathMap    []Mapping   `json:"path_map" yaml:"path_map"` // the first that fits a path is applied
+	SampleRate int // Hz, of the features; 0 means 16000
+	Text       text.Policy
+	PathMap    []Mapping // the first that fits a path is applied
 
-	MinDuration   float64 `json:"min_duration" yaml:"min_duration"`       // seconds; shorter utterances are left out
-	MaxDuration   float64 `json:"max_duration" yaml:"max_duration"`       // seconds; longer ones are left out; 0 means no limit
-	MaxTextLength int     `json:"max_text_length" yaml:"max_text_length"` // characters after normalisation; longer ones are left out; 0 means no limit
+	MinDuration   float64 // seconds; shorter utterances are left out
+	MaxDuration   float64 // seconds; longer ones are left out; 0 means no limit
+	MaxTextLength int     // characters after normalisation; longer ones are left out; 0 means no limit
 
 	// SkipBadLines leaves lines out that can't be parsed. Without it the first such line is an error.
-	SkipBadLines bool `json:"skip_bad_lines" yaml:"skip_bad_lines"`
+	SkipBadLines bool
 	// BadLimit is the share of bad lines, 0 to 1, above which Load is an error: lines that can't be parsed, or
 	// whose audio is missing or can't be read. 0 means 5 %, with ten bad lines allowed in any case, as in a
 	// list of twenty one would already be too many.
-	BadLimit float64 `json:"bad_line_limit" yaml:"bad_line_limit"`
+	BadLimit float64
 
-	TextOnly bool `json:"-" yaml:"-"` // doesn't look for audio: durations are those stated, Samples and Frames 0
-	Workers  int  `json:"-" yaml:"-"` // goroutines that read audio headers; 0 means GOMAXPROCS
+	Workers int // goroutines that read audio headers; 0 means GOMAXPROCS
 }
 
 const (
@@ -88,8 +87,8 @@ func (o Options) tooManyBad(bad, lines int) (string, bool) {
 // From ends at a / or at the end of the path: /data fits /data/a.wav and not /database/a.wav. A relative To is
 // relative to the manifest.
 type Mapping struct {
-	From string `json:"from" yaml:"from"`
-	To   string `json:"to" yaml:"to"`
+	From string
+	To   string
 }
 
 // ParsePathMap reads a Mapping written as from=to.
@@ -100,6 +99,3 @@ func ParsePathMap(s string) (Mapping, error) {
 	}
 	return Mapping{from, to}, nil
 }
-
-// String is from=to.
-func (m Mapping) String() string { return m.From + "=" + m.To }

@@ -35,26 +35,26 @@ func (k Kind) bad() bool { return k == Broken || k == Unmatched || k == Missing 
 
 // Note is one thing about one line of a manifest.
 type Note struct {
-	Kind    Kind   `json:"kind"`
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	ID      string `json:"id"`
-	Reason  string `json:"reason"`
-	Skipped bool   `json:"skipped"` // false: the utterance is used
+	Kind    Kind
+	File    string
+	Line    int
+	ID      string
+	Reason  string
+	Skipped bool // false: the utterance is used
 }
 
 // Report says what became of every line of a manifest.
 type Report struct {
-	Path           string       `json:"path"`
-	Lines          int          `json:"lines"` // utterances listed
-	Kept           int          `json:"kept"`
-	Seconds        float64      `json:"seconds"` // of the utterances kept, as are the next two
-	Shortest       float64      `json:"shortest"`
-	Longest        float64      `json:"longest"`
-	StartsWithMark int          `json:"starts_with_mark"` // texts kept that start with a combining mark
-	Notes          []Note       `json:"notes"`            // every line that is skipped or doubtful, in the order of the checks
-	Warnings       []string     `json:"warnings"`         // about the manifest as a whole
-	Unknown        text.Unknown `json:"unknown"`          // letters outside the vocabulary, once Tokenise has run
+	Path           string
+	Lines          int // utterances listed
+	Kept           int
+	Seconds        float64 // of the utterances kept, as are the next two
+	Shortest       float64
+	Longest        float64
+	StartsWithMark int          // texts kept that start with a combining mark
+	Notes          []Note       // every line that is skipped or doubtful, in the order of the checks
+	Warnings       []string     // about the manifest as a whole
+	Unknown        text.Unknown // letters outside the vocabulary, once Tokenise has run
 }
 
 func (r *Report) note(e *entry, kind Kind, id, reason string, skipped bool) {

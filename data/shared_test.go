@@ -135,6 +135,24 @@ func TestEmptyFilesInAManifest(t *testing.T) {
 	}
 }
 
+// unheard is a set of which no sound is looked for: its durations are those stated.
+func unheard(t *testing.T, path string) *Set {
+	t.Helper()
+	l, err := list(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Set{Path: path, Report: &Report{Path: path, Lines: len(l.entries)}}
+	for i := range l.entries {
+		e := &l.entries[i]
+		if s.checkText(e, Options{}); e.kind == "" {
+			s.Utterances = append(s.Utterances, &Utterance{Text: e.text, Duration: e.duration})
+		}
+	}
+	s.Report.count(s.Utterances)
+	return s
+}
+
 // The manifests of an earlier trainer: real, dirty, without audio.
 func TestManifestsWithoutAudio(t *testing.T) {
 	dir := filepath.Join(testkit.Shared(t), "data", "konkanivani_manifests")
@@ -145,7 +163,7 @@ func TestManifestsWithoutAudio(t *testing.T) {
 	marks, seconds := 0, 0.0
 	var train *Set
 	for _, name := range []string{"train.json", "val.json", "test.json"} {
-		s := mustLoad(t, filepath.Join(dir, name), Options{TextOnly: true})
+		s := unheard(t, filepath.Join(dir, name))
 		marks += s.Report.StartsWithMark
 		seconds += s.Seconds()
 		for u := range s.Texts() {

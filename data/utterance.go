@@ -36,8 +36,7 @@ type Set struct {
 	Path       string
 	Utterances []*Utterance
 	Report     *Report
-	Policy     text.Policy // that the texts went through
-	SampleRate int         // Hz, that Frames counts at
+	SampleRate int // Hz, that Frames counts at
 }
 
 // Texts yields the normalised texts, for text.Build.

@@ -7,7 +7,6 @@
 package text
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,22 +20,9 @@ import (
 type Policy struct {
 	// KeepJoiners keeps U+200D (zero width joiner) and U+200C (zero width non-joiner), which change how a
 	// conjunct is drawn and not how it is spoken.
-	KeepJoiners bool `json:"keep_joiners" yaml:"keep_joiners"`
+	KeepJoiners bool
 	// FoldDigits writes the decimal digits of every script (Devanagari ०-९ among them) as ASCII 0-9.
-	FoldDigits bool `json:"fold_digits" yaml:"fold_digits"`
-}
-
-// Diff names each setting in which p, stored with a model, differs from the policy asked for now.
-func (p Policy) Diff(now Policy) []string {
-	var out []string
-	add := func(name string, stored, asked bool) {
-		if stored != asked {
-			out = append(out, fmt.Sprintf("text policy %s: the model was trained with %v, now it is %v", name, stored, asked))
-		}
-	}
-	add("keep_joiners", p.KeepJoiners, now.KeepJoiners)
-	add("fold_digits", p.FoldDigits, now.FoldDigits)
-	return out
+	FoldDigits bool
 }
 
 // Normalise returns s in the one form that training, scoring and transcription use: invisible characters and

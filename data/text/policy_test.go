@@ -78,15 +78,6 @@ func TestFoldDigitsOfEveryScript(t *testing.T) {
 	}
 }
 
-func TestPolicyDiff(t *testing.T) {
-	if d := (Policy{}).Diff(Policy{}); d != nil {
-		t.Errorf("equal policies differ: %q", d)
-	}
-	if d := (Policy{KeepJoiners: true}).Diff(Policy{FoldDigits: true}); len(d) != 2 {
-		t.Errorf("two settings differ, Diff names %q", d)
-	}
-}
-
 func TestStartsWithMark(t *testing.T) {
 	for s, want := range map[string]bool{"": false, "वाट": false, "ाककी": true, "ं तें": true, "a": false} {
 		if StartsWithMark(s) != want {

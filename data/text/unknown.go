@@ -10,15 +10,15 @@ import (
 // Unknown counts characters outside a vocabulary. The zero value is ready for use. Letters are all characters
 // but the space; combining marks are among them.
 type Unknown struct {
-	Letters int `json:"letters"` // letters seen
-	Outside int `json:"outside"` // letters not in the vocabulary
+	Letters int // letters seen
+	Outside int // letters not in the vocabulary
 	counts  map[rune]int
 }
 
 // CharCount is a character and how often it was seen.
 type CharCount struct {
-	Char  string `json:"char"`
-	Count int    `json:"count"`
+	Char  string
+	Count int
 }
 
 func (u *Unknown) add(r rune, known bool) {
