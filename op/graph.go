@@ -128,21 +128,6 @@ func (g *Graph) Grad(loss *G.Node, wrt ...*G.Node) G.Nodes {
 	return grads
 }
 
-// UniqueHashes says whether Gorgonia's own machines may run the graph: they know nodes by their 32-bit hash, and would
-// compute one of two nodes that share it. In a graph of 1600 nodes that happens once in some 3000 shapes. Our engine
-// knows nodes by identity and doesn't care; wrong merges while a graph is built are caught by [Apply].
-func (g *Graph) UniqueHashes() error {
-	owners := make(map[uint32]*G.Node, len(g.AllNodes()))
-	for _, n := range g.AllNodes() {
-		hash := n.Hashcode()
-		if owner, taken := owners[hash]; taken {
-			return fmt.Errorf("hash %#08x is that of node %d, %v, and of node %d, %v", hash, owner.ID(), owner, n.ID(), n)
-		}
-		owners[hash] = n
-	}
-	return nil
-}
-
 // Children lists what n is computed from, an operand used twice also twice: Gorgonia keeps the order of its edges.
 func Children(n *G.Node) (operands G.Nodes) {
 	for _, operand := range graph.NodesOf(n.Graph().From(n.ID())) {

@@ -263,7 +263,7 @@ func (b *bench) tape(t *testing.T, want []Tensor) {
 			t.Fatal(err)
 		}
 	}
-	if err := b.g.UniqueHashes(); err != nil {
+	if err := b.g.uniqueHashes(); err != nil {
 		t.Fatal(err)
 	}
 	m := G.NewTapeMachine(b.g.ExprGraph)
