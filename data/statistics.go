@@ -50,7 +50,10 @@ func Statistics(ctx context.Context, s *Set, o feature.Options, workers int) (*f
 						return
 					}
 					buffer = r.Features
-					parts[i].Add(r.Features)
+					if err := parts[i].Add(r.Features); err != nil {
+						stop(fmt.Errorf("%s: %w", u.ID, err))
+						return
+					}
 				}
 			}
 		})
@@ -61,7 +64,9 @@ func Statistics(ctx context.Context, s *Set, o feature.Options, workers int) (*f
 	}
 	sum := feature.NewAccumulator(o.NumMels)
 	for _, p := range parts {
-		sum.Merge(p)
+		if err := sum.Merge(p); err != nil {
+			return nil, err
+		}
 	}
 	return sum.Stats()
 }
