@@ -44,6 +44,7 @@ type OutOfMemory struct {
 	Err       error  // what the system said, or nil
 }
 
+// Error says what was to be allocated, how much is taken, and which settings need less.
 func (e *OutOfMemory) Error() string {
 	s := fmt.Sprintf("out of memory: %s needs %d bytes beside the %d allocated", e.What, e.Size, e.Allocated)
 	if e.Err != nil {

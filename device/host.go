@@ -35,8 +35,10 @@ type hostBuffer struct {
 	once sync.Once
 }
 
+// Size in bytes.
 func (b *hostBuffer) Size() int { return b.size }
 
+// Floats is all of the memory; up to three bytes at its end that are no whole float32 are left out.
 func (b *hostBuffer) Floats() []float32 {
 	if len(b.mem) < 4 {
 		return []float32{}
@@ -44,6 +46,7 @@ func (b *hostBuffer) Floats() []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(&b.mem[0])), b.size/4)
 }
 
+// Free gives the pages back and takes the buffer out of the count, once.
 func (b *hostBuffer) Free() {
 	b.once.Do(func() {
 		if b.mem != nil {

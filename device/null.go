@@ -30,6 +30,11 @@ type nullBuffer struct {
 	once sync.Once
 }
 
-func (b *nullBuffer) Size() int         { return b.size }
+// Size in bytes, as asked for.
+func (b *nullBuffer) Size() int { return b.size }
+
+// Floats is nil: there is no memory.
 func (b *nullBuffer) Floats() []float32 { return nil }
-func (b *nullBuffer) Free()             { b.once.Do(func() { b.null.add(-int64(b.size), -1) }) }
+
+// Free takes the buffer out of the count, once.
+func (b *nullBuffer) Free() { b.once.Do(func() { b.null.add(-int64(b.size), -1) }) }

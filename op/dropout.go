@@ -34,6 +34,7 @@ func (d Drop) threshold() uint32 { return uint32(math.RoundToEven(d.P * 65536)) 
 // scale is the factor of what is kept: the mean stays.
 func (d Drop) scale() float64 { return 65536 / float64(65536-d.threshold()) }
 
+// String is d among an op's Params: the draws depend on the threshold, not on the P that it was rounded from.
 func (d Drop) String() string { return fmt.Sprintf("site=%d threshold=%d", d.Site, d.threshold()) }
 
 // isKeys says whether t holds the low and high half of a 64-bit key for each utterance of x.

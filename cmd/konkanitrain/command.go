@@ -44,7 +44,10 @@ type usageError struct {
 	command string // whose help to read; "" for the list of commands
 }
 
+// Error is the mistake alone; where to read about it is added when it is printed.
 func (e *usageError) Error() string { return e.err.Error() }
+
+// Unwrap is the mistake.
 func (e *usageError) Unwrap() error { return e.err }
 
 // errHelpWanted is the error of -h and --help.

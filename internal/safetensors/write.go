@@ -157,6 +157,7 @@ type counter struct {
 	n int64
 }
 
+// Write passes b on.
 func (c *counter) Write(b []byte) (int, error) {
 	n, err := c.w.Write(b)
 	c.n += int64(n)

@@ -68,9 +68,17 @@ type flagValue struct {
 	texts   []string // as given; the last one counts, but a list takes all
 }
 
-func (f *flagValue) Set(text string) error { f.texts = append(f.texts, text); return nil }
-func (f *flagValue) Type() string          { return typeName(f.setting.field.Type()) }
-func (f *flagValue) String() string        { return format(f.setting.field) }
+// Set keeps what was given. Whether it makes sense is said by Apply, about all flags at once.
+func (f *flagValue) Set(text string) error {
+	f.texts = append(f.texts, text)
+	return nil
+}
+
+// Type is the word for a value in the help.
+func (f *flagValue) Type() string { return typeName(f.setting.field.Type()) }
+
+// String is the value as it is now: in the help, the default.
+func (f *flagValue) String() string { return format(f.setting.field) }
 
 // parse reads the texts. Numbers of a list may be split by commas; texts may hold commas.
 func (f *flagValue) parse() (reflect.Value, error) {
