@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -36,30 +37,19 @@ func (t *trainer) averagedUpdates(n int) []int {
 // middle (Polyak and Juditsky 1992; checkpoint averaging as in Vaswani et al. 2017, section 6.1). It ends a run: the
 // moments' memory is used to read the checkpoints.
 func (t *trainer) average(ctx context.Context, n int) error {
-	updates := t.averagedUpdates(n)
-	last := len(updates) - 1
-	sum, one, lost := t.weights.Floats(), t.optimizer.moments[0].Floats(), t.optimizer.moments[1].Floats()
-	clear(lost)
-	used := updates[last:] // whose weights are in memory
-	for _, update := range slices.Backward(updates[:last]) {
-		c, err := checkpoint.Open(filepath.Join(t.cfg.Run.CheckpointDir, checkpoint.Name(update)))
-		if err == nil {
-			err = c.LoadModel(t.tensors("", one))
-		}
-		if err != nil {
-			t.report.say("WARNING: left out of the average: %v", err)
-			continue
-		}
-		used = append([]int{update}, used...)
-		addCompensated(sum, lost, one)
-	}
-	for i, v := range sum {
-		sum[i] = v / float32(len(used))
-	}
 	newest, err := checkpoint.Open(t.last)
 	if err != nil {
 		return err
 	}
+	updates := t.averagedUpdates(n)
+	parts, lost := t.averageParts(updates)
+	if kept, err := t.keepAverage(newest, updates, len(parts)+1); kept || err != nil {
+		return err
+	}
+	for _, err := range lost {
+		t.report.say("WARNING: left out of the average: %v", err)
+	}
+	used := t.meanWith(parts)
 	state := t.state
 	state.Averaged, state.AverageOf, state.Before = used, newest.Model, nil
 	state.judgement = judgement{}
@@ -78,12 +68,12 @@ func (t *trainer) average(ctx context.Context, n int) error {
 		state.judgement = judgement{Score: e, Best: e, BestStep: t.optimizer.Updates, Judged: t.optimizer.Updates}
 	}
 	dir := filepath.Join(t.cfg.Run.CheckpointDir, averagedDir)
-	path, err := checkpoint.Save(dir, t.optimizer.Updates, t.tensors("", sum), nil, &state)
+	path, err := checkpoint.Save(dir, t.optimizer.Updates, t.tensors("", t.weights.Floats()), nil, &state)
 	if err != nil {
-		return t.withAdvice(err)
+		return fmt.Errorf("%w; the run itself is saved, and --resume auto makes the average later", err)
 	}
 	if err := checkpoint.RemoveOthers(dir, path); err != nil {
-		return err
+		t.report.say("WARNING: an earlier average stays: %v", err)
 	}
 	few := ""
 	if len(updates) < n {
@@ -92,6 +82,58 @@ func (t *trainer) average(ctx context.Context, n int) error {
 	t.report.say("saved %s: the mean of the weights after updates %s%s", path, join(used), few)
 	t.record("average", map[string]any{"updates": used, "path": path, "score": state.Score})
 	return nil
+}
+
+// averageParts opens the checkpoints of all updates but the last, whose weights are in memory, the newest first, and
+// says which can't be used.
+func (t *trainer) averageParts(updates []int) (parts []*checkpoint.Checkpoint, lost []error) {
+	for _, update := range slices.Backward(updates[:len(updates)-1]) {
+		c, err := checkpoint.Open(filepath.Join(t.cfg.Run.CheckpointDir, checkpoint.Name(update)))
+		if err != nil {
+			lost = append(lost, err)
+			continue
+		}
+		parts = append(parts, c)
+	}
+	return parts, lost
+}
+
+// keepAverage takes the weights of the average that is there, if it was made at this very end of training of all that
+// it should be made of, or of no fewer checkpoints than there are now: those removed since can't be had again.
+func (t *trainer) keepAverage(newest *checkpoint.Checkpoint, updates []int, now int) (kept bool, err error) {
+	old, err := checkpoint.Open(filepath.Join(t.cfg.Run.CheckpointDir, averagedDir, checkpoint.Name(newest.Step)))
+	if err != nil {
+		return false, nil // none, or a damaged one
+	}
+	var s state
+	if err := old.State(&s); err != nil || s.AverageOf != newest.Model {
+		return false, nil
+	}
+	if !slices.Equal(s.Averaged, updates) && (now == len(updates) || len(s.Averaged) < now) {
+		return false, nil
+	}
+	t.report.say("kept %s: the mean of the weights after updates %s", old.Path, join(s.Averaged))
+	return true, old.LoadModel(t.tensors("", t.weights.Floats()))
+}
+
+// meanWith replaces the weights in memory by their mean with those of the parts, and names the updates of all.
+func (t *trainer) meanWith(parts []*checkpoint.Checkpoint) []int {
+	sum, one, lost := t.weights.Floats(), t.optimizer.moments[0].Floats(), t.optimizer.moments[1].Floats()
+	clear(lost)
+	used := []int{t.optimizer.Updates}
+	for _, c := range parts {
+		if err := c.LoadModel(t.tensors("", one)); err != nil {
+			t.report.say("WARNING: left out of the average: %v", err)
+			continue
+		}
+		used = append(used, c.Step)
+		addCompensated(sum, lost, one)
+	}
+	for i, v := range sum {
+		sum[i] = v / float32(len(used))
+	}
+	slices.Reverse(used)
+	return used
 }
 
 // dropAverage removes the averaged weights of an earlier end of training, where this one makes none.
@@ -105,6 +147,7 @@ func (t *trainer) dropAverage() error {
 		return err
 	}
 	t.report.say("removed the averaged weights in %s: average_last is 0 now", dir)
+	_ = os.Remove(dir) // empty now, unless somebody keeps other things there
 	return nil
 }
 

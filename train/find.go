@@ -47,7 +47,20 @@ func (t *trainer) findCheckpoint() (from *checkpoint.Checkpoint, err error) {
 	for _, c := range changed {
 		t.report.say("NOTE: a setting differs from the checkpoint's (saved / now): %s", c)
 	}
-	return from, t.recallDue(from)
+	if t.inside(from.Path) {
+		return from, t.recallDue(from)
+	}
+	t.state.Due = []int{}
+	if t.cfg.Run.AverageLast > 1 {
+		t.report.say("NOTE: the average at the end (average_last %d) is made of checkpoints in %s: those in %s take no part in it",
+			t.cfg.Run.AverageLast, t.cfg.Run.CheckpointDir, filepath.Dir(from.Path))
+	}
+	return from, nil
+}
+
+// inside says whether a checkpoint's path is in checkpoint_dir.
+func (t *trainer) inside(path string) bool {
+	return filepath.Clean(filepath.Dir(path)) == filepath.Clean(t.cfg.Run.CheckpointDir)
 }
 
 // recallDue fills the list of due saves of a run that didn't write it down yet: all that are there count.
@@ -115,7 +128,7 @@ func (t *trainer) openNamed(path string) (*checkpoint.Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, elsewhere := len(entries), filepath.Clean(filepath.Dir(from.Path)) != filepath.Clean(dir)
+	n, elsewhere := len(entries), !t.inside(from.Path)
 	switch {
 	case n > 0 && elsewhere:
 		return nil, fmt.Errorf("resume from %s: checkpoint_dir %s holds another run's checkpoints, up to %s: choose another checkpoint_dir, "+

@@ -36,6 +36,9 @@ func (t *trainer) restore(from *checkpoint.Checkpoint) error {
 		if err := checkpoint.LoadWeights(t.cfg.Run.InitFrom, weights); err != nil {
 			return fmt.Errorf("init_from: %w", err)
 		}
+		if name, i, v := t.oddWeight(); name != "" {
+			return fmt.Errorf("init_from: %s has %g in %s[%d]: a network with such weights can't be trained", t.cfg.Run.InitFrom, v, name, i)
+		}
 		t.state.LossScale = NewLossScale()
 		t.report.say("weights from %s", t.cfg.Run.InitFrom)
 	default:
@@ -51,7 +54,7 @@ func (t *trainer) resumed(from *checkpoint.Checkpoint) {
 	p := &t.state.Progress
 	t.optimizer.Updates = p.Updates
 	t.last, t.earlier = from.Path, p.Seconds
-	t.saved = filepath.Clean(filepath.Dir(from.Path)) == filepath.Clean(t.cfg.Run.CheckpointDir)
+	t.saved = t.inside(from.Path)
 	if window := t.cfg.Window(); p.WindowSize != window {
 		used := p.Window * p.WindowSize
 		p.Window = used / window

@@ -40,7 +40,7 @@ func (t *trainer) save(due bool) error {
 		t.best = path
 	}
 	if _, err := t.prune(); err != nil {
-		return err
+		t.report.say("WARNING: an old checkpoint stays: %v", err)
 	}
 	if again {
 		return nil

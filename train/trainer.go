@@ -120,18 +120,17 @@ func (t *trainer) loop(ctx context.Context) error {
 		return nil
 	}
 	p := &t.state.Progress
-	// Reading goes on until an interrupted run has saved: its own context ends with it.
-	run, err := t.loader.Run(context.WithoutCancel(ctx), p.Epoch, p.Window)
+	run, err := t.loader.Run(ctx, p.Epoch, p.Window)
 	if err != nil {
 		return err
 	}
 	defer run.Close()
 	t.since = time.Now()
 	for !t.ended() {
-		if ctx.Err() != nil {
-			return t.interrupted()
-		}
 		w, err := run.Next()
+		if ctx.Err() != nil {
+			return t.interrupted() // w, if it came, is not used
+		}
 		if err != nil {
 			return err
 		}

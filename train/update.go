@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"konkanitrain/data"
@@ -30,11 +31,11 @@ func (t *trainer) update(w *data.Window) (outcome, error) {
 	out := t.admit(w)
 	if out.utterances == 0 {
 		out.skipped = "none of its files can be read"
-		return out, t.skip(w, out.skipped)
+		return out, t.skip(w, out.skipped, "look at these files")
 	}
 	if out.infeasible == out.utterances && t.net.DecoderLayers == 0 {
 		out.skipped = "all of its utterances have more characters than encoder frames: CTC has nothing to learn from"
-		return out, t.skip(w, out.skipped)
+		return out, t.skip(w, out.skipped, "lower subsampling, or look at these files and their texts")
 	}
 	scale := 1.0
 	if t.cfg.Run.FP16 {
@@ -126,11 +127,11 @@ func (t *trainer) overflow(w *data.Window, out *outcome) error {
 		t.report.say("window %d of epoch %d: no update: %s; the loss scale is %g now", w.Index+1, w.Epoch+1, out.skipped, t.state.LossScale.Scale)
 		return nil
 	}
-	return t.skip(w, out.skipped)
+	return t.skip(w, out.skipped, "lower learning_rate, or look at these files and their texts")
 }
 
-// skip counts a window without an update. Too many in a row are an error that names their utterances.
-func (t *trainer) skip(w *data.Window, why string) error {
+// skip counts a window without an update. Too many in a row are an error that names their utterances and gives advice.
+func (t *trainer) skip(w *data.Window, why, advice string) error {
 	p := &t.state.Progress
 	p.Skipped++
 	p.InARow++
@@ -139,13 +140,15 @@ func (t *trainer) skip(w *data.Window, why string) error {
 		t.suspects = nil
 	}
 	for _, e := range w.Examples {
-		t.suspects = append(t.suspects, e.Utt.ID)
+		if !slices.Contains(t.suspects, e.Utt.ID) { // a small set comes round again
+			t.suspects = append(t.suspects, e.Utt.ID)
+		}
 	}
 	if p.InARow < mostSkips {
 		return nil
 	}
-	return fmt.Errorf("%d windows in a row gave no update, the last because %s; their utterances: %s; "+
-		"lower learning_rate, or look at these files and their texts", p.InARow, why, list(t.suspects, 40))
+	return fmt.Errorf("%d windows in a row gave no update, the last because %s; their utterances: %s; %s",
+		p.InARow, why, list(t.suspects, 40), advice)
 }
 
 // finite names the first weight that is not a finite number.
@@ -153,15 +156,23 @@ func (t *trainer) finite() error {
 	if norm, err := t.optimizer.Norm(t.crew, t.weights.Floats()); err != nil || !notFinite(norm) {
 		return err
 	}
+	if name, i, v := t.oddWeight(); name != "" {
+		return fmt.Errorf("weight %s[%d] is %g after update %d: nothing can be learned or saved from here; "+
+			"go on from the last checkpoint with a lower learning_rate", name, i, v, t.optimizer.Updates)
+	}
+	return nil
+}
+
+// oddWeight is the first weight that is not a finite number; "" without one.
+func (t *trainer) oddWeight() (name string, i int, v float32) {
 	for _, p := range t.params {
 		for i, v := range t.layout.View(t.weights.Floats(), p.Name) {
 			if notFinite(float64(v)) {
-				return fmt.Errorf("weight %s[%d] is %g after update %d: nothing can be learned or saved from here; "+
-					"go on from the last checkpoint with a lower learning_rate", p.Name, i, v, t.optimizer.Updates)
+				return p.Name, i, v
 			}
 		}
 	}
-	return nil
+	return "", 0, 0
 }
 
 func notFinite(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }

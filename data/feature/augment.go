@@ -27,6 +27,9 @@ func DefaultAugment() Augment {
 	return Augment{Speeds: []float64{0.9, 1, 1.1}, FreqMasks: 2, FreqWidth: 27, TimeMasks: 5, TimeShare: 0.05}
 }
 
+// mostMasks bounds the masks of an utterance, and their width in bins: many times what is of use, and no wait.
+const mostMasks = 1000
+
 // Validate lists everything that is wrong.
 func (a Augment) Validate() error {
 	var all []error
@@ -39,8 +42,8 @@ func (a Augment) Validate() error {
 		name string
 		n    int
 	}{{"freq_masks", a.FreqMasks}, {"freq_width", a.FreqWidth}, {"time_masks", a.TimeMasks}} {
-		if c.n < 0 {
-			all = append(all, fmt.Errorf("%s is %d; it can't be negative", c.name, c.n))
+		if c.n < 0 || c.n > mostMasks {
+			all = append(all, fmt.Errorf("%s is %d; 0 to %d are possible", c.name, c.n, mostMasks))
 		}
 	}
 	if !(a.TimeShare >= 0 && a.TimeShare <= 1) {
