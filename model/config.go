@@ -26,6 +26,13 @@ type Config struct {
 	LabelSmoothing    float64 `json:"label_smoothing"`
 }
 
+// mostWidth and mostLayers bound the sizes of a network: far beyond what this trainer is for, and so small that
+// parameters and bytes can be counted. Whether a network fits the memory is found out from those counts.
+const (
+	mostWidth  = 1 << 16
+	mostLayers = 1000
+)
+
 // Validate lists every setting that makes no network, in one error.
 func (c Config) Validate() error {
 	var problems []error
@@ -34,16 +41,16 @@ func (c Config) Validate() error {
 			problems = append(problems, fmt.Errorf(format, args...))
 		}
 	}
-	bad(c.DModel >= 2 && c.DModel%2 == 0, "d_model is %d, want an even number of 2 or more", c.DModel)
+	bad(c.DModel >= 2 && c.DModel%2 == 0 && c.DModel <= mostWidth, "d_model is %d, want an even number from 2 to %d", c.DModel, mostWidth)
 	bad(c.Heads >= 1, "heads is %d, want 1 or more", c.Heads)
 	if c.Heads >= 1 {
 		bad(c.DModel%c.Heads == 0, "heads %d does not divide d_model %d", c.Heads, c.DModel)
 	}
-	bad(c.EncoderLayers >= 1, "encoder_layers is %d, want 1 or more", c.EncoderLayers)
-	bad(c.DecoderLayers >= 0, "decoder_layers is %d, want 0 (CTC only) or more", c.DecoderLayers)
-	bad(c.ConvKernel >= 1 && c.ConvKernel%2 == 1, "conv_kernel is %d, want an odd number of frames", c.ConvKernel)
+	bad(c.EncoderLayers >= 1 && c.EncoderLayers <= mostLayers, "encoder_layers is %d, want 1 to %d", c.EncoderLayers, mostLayers)
+	bad(c.DecoderLayers >= 0 && c.DecoderLayers <= mostLayers, "decoder_layers is %d, want 0 (CTC only) to %d", c.DecoderLayers, mostLayers)
+	bad(c.ConvKernel >= 1 && c.ConvKernel%2 == 1 && c.ConvKernel < mostWidth, "conv_kernel is %d, want an odd number of frames below %d", c.ConvKernel, mostWidth)
 	bad(c.Subsampling == 2 || c.Subsampling == 4 || c.Subsampling == 8, "subsampling is %d, want 2, 4 or 8", c.Subsampling)
-	bad(c.SubsampleChannels >= 1, "subsample_channels is %d, want 1 or more", c.SubsampleChannels)
+	bad(c.SubsampleChannels >= 1 && c.SubsampleChannels <= mostWidth, "subsample_channels is %d, want 1 to %d", c.SubsampleChannels, mostWidth)
 	bad(c.NumMels >= 1, "num_mels is %d, want 1 or more", c.NumMels)
 	bad(c.Vocab >= 3, "the vocabulary has %d entries, want blank, sos/eos, unk and letters", c.Vocab)
 	bad(c.Dropout >= 0 && c.Dropout < 1, "dropout is %g, want 0 or more and below 1", c.Dropout)
