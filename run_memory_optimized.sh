@@ -4,7 +4,7 @@
 #   ./run_memory_optimized.sh --train_manifest train.jsonl --val_manifest dev.jsonl --resume auto
 # The program is the one beside this script, or else one on the PATH, or else it is built here.
 set -eu
-here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 program=$here/konkanitrain
 [ -x "$program" ] || program=$(command -v konkanitrain) || {
 	program=$here/konkanitrain

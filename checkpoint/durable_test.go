@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,6 +93,40 @@ func TestSavedIsDurable(t *testing.T) {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 			t.Errorf("%s: the folder holds %v, want %s alone (%v)", what, entries, path, err)
 		}
+	}
+}
+
+// What bears a checkpoint's name and is none is not the run's to remove: it is set aside.
+func TestOthersThingsAreSetAside(t *testing.T) {
+	dir := t.TempDir()
+	notes := filepath.Join(dir, Name(2), "notes.txt")
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, Name(2)), 0o777), os.WriteFile(notes, []byte("mine"), 0o666),
+		os.WriteFile(filepath.Join(dir, Name(3)), []byte("mine too"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	for step, want := range map[int]string{2: "mine", 3: "mine too"} {
+		c, err := Open(mustSave(t, dir, step, 5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustHold(t, c, step, 5)
+		aside, err := filepath.Glob(filepath.Join(dir, Name(step)+".aside-*"))
+		if err != nil || len(aside) != 1 {
+			t.Fatalf("set aside: %v, %v", aside, err)
+		}
+		path := aside[0]
+		if step == 2 {
+			path = filepath.Join(path, "notes.txt")
+		}
+		if text, err := os.ReadFile(path); err != nil || string(text) != want {
+			t.Errorf("%s holds %q, %v", path, text, err)
+		}
+	}
+	if left, err := Clean(dir); err != nil || len(left) > 0 {
+		t.Errorf("removed %v, %v", left, err)
+	}
+	if list, err := List(dir); err != nil || len(list) != 2 {
+		t.Errorf("%v, %v", list, err)
 	}
 }
 

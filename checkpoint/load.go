@@ -1,9 +1,7 @@
 package checkpoint
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,7 +31,7 @@ func LoadWeights(path string, dst []Tensor) error {
 		return err
 	}
 	if stat.IsDir() {
-		if _, err := Open(path); err != nil && !lacksState(path) {
+		if _, err := Open(path); err != nil && hasState(path) {
 			return err
 		}
 		path = filepath.Join(path, ModelFile)
@@ -41,9 +39,10 @@ func LoadWeights(path string, dst []Tensor) error {
 	return load(path, dst, []safetensors.DType{safetensors.F32, safetensors.F16, safetensors.BF16, safetensors.F64})
 }
 
-func lacksState(folder string) bool {
-	_, err := os.Stat(filepath.Join(folder, StateFile))
-	return errors.Is(err, fs.ErrNotExist)
+// hasState says whether a folder has a trainer.json, as each checkpoint does.
+func hasState(folder string) bool {
+	_, err := os.Lstat(filepath.Join(folder, StateFile))
+	return err == nil
 }
 
 // TensorsError says why the tensors of a file are not those that were asked for.

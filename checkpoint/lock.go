@@ -7,7 +7,7 @@ import (
 )
 
 // errLocked is what lockFolder returns if another process has the lock.
-var errLocked = errors.New("another run is using it")
+var errLocked = errors.New("another run is using it: wait for its end or stop it, or choose another folder")
 
 // Lock makes dir, which must be there, one run's own until the result is closed or the process has ended, in
 // whatever way. It leaves no file behind. It is an error if another process has dir; where the system or the file

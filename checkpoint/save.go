@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,7 +16,8 @@ import (
 // checkpoint of the same step is replaced. state is whatever encoding/json can write (no NaN or infinity).
 //
 // The tensors go from their slices to the files through a small buffer. When Save returns without an error the
-// checkpoint is durable: files, folder and names are synced, and one that it replaces is removed after that. After an error the folder doesn't exist under its
+// checkpoint is durable: files, folder and names are synced, and one that it replaces is removed after that. Anything else of the folder's
+// name is set aside, as step-00001200.aside-*. After an error the folder doesn't exist under its
 // final name and the older checkpoints are as they were, except that an error from the last sync, of the name,
 // comes with the path of a whole checkpoint that a power cut could still lose. A full disk gives a
 // *NoSpaceError, found before the first byte where the system says how much is free.
@@ -90,7 +92,13 @@ func save(d disk, dir string, step int, model, optimizer []Tensor, state any) (s
 	if err := d.SyncDir(dir); err != nil {
 		return final, fmt.Errorf("checkpoint %s is written, but a power cut could still lose it: %w", final, err)
 	}
-	_ = d.RemoveAll(temp) // what was called final before; if it can't be removed, Clean finds it
+	// What was called final before is called temp now. If it was no checkpoint, it is somebody's own and not ours to
+	// remove; if it can't be removed, Clean finds it.
+	if _, err := os.Lstat(temp); err == nil && !hasState(temp) {
+		err = os.Rename(temp, final+".aside-"+filepath.Base(temp)[len(tempPrefix):])
+		return final, err
+	}
+	_ = d.RemoveAll(temp)
 	return final, nil
 }
 

@@ -30,14 +30,14 @@ func decode(path string, b []byte) (_ []byte, note string, err error) {
 		return b, "", nil
 	}
 	if len(b)%2 != 0 {
-		return nil, "", fmt.Errorf("manifest %s: UTF-16 (%v) with an odd number of bytes, %d: the file was cut; save it again, as UTF-8", path, order, len(b))
+		return nil, "", fmt.Errorf("manifest %s: UTF-16 (%s) with an odd number of bytes, %d: the file was cut; save it again, as UTF-8", path, orderName(order), len(b))
 	}
 	units := make([]uint16, 0, len(b)/2)
 	for i := 0; i < len(b); i += 2 {
 		units = append(units, order.Uint16(b[i:]))
 	}
 	s := strings.TrimPrefix(string(utf16.Decode(units)), "\ufeff")
-	return []byte(s), fmt.Sprintf("%s is UTF-16 (%v) and was read as such; UTF-8 is usual", filepath.Base(path), order), nil
+	return []byte(s), fmt.Sprintf("%s is UTF-16 (%s) and was read as such; UTF-8 is usual", filepath.Base(path), orderName(order)), nil
 }
 
 // utf16Order recognises UTF-16 by its byte-order mark, or by a zero byte beside the first character, which is
@@ -52,6 +52,13 @@ func utf16Order(b []byte) binary.ByteOrder {
 		return binary.BigEndian
 	}
 	return nil
+}
+
+func orderName(o binary.ByteOrder) string {
+	if o == binary.BigEndian {
+		return "big-endian"
+	}
+	return "little-endian"
 }
 
 // lines calls use with each line that isn't blank, without its line end, and its number from 1 on. Blank lines

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -115,17 +117,21 @@ func parseJSON(file string, number int, line string) entry {
 		case wrong.Field == "":
 			e.fail(Broken, "a JSON %s, not an object", wrong.Value)
 		default:
-			e.fail(Broken, "%s is a %s", wrong.Field, wrong.Value)
+			e.fail(Broken, "%s is of the JSON type %s", wrong.Field, wrong.Value)
 		}
 		return e
 	}
 	if j.Audio == nil || *j.Audio == "" {
-		e.fail(Broken, "no audio_filepath")
+		e.fail(Broken, "no audio_filepath%s", keysOf(line))
 		return e
 	}
 	e.audio = *j.Audio
 	if j.Text != nil {
 		e.text = *j.Text
+	}
+	if halfEscape(line, e.text) {
+		e.fail(Broken, `text has an escape such as \ud800 that is half of a character`)
+		return e
 	}
 	if j.Duration != nil {
 		e.duration = *j.Duration
@@ -140,6 +146,22 @@ func parseJSON(file string, number int, line string) entry {
 	e.speaker, _ = scalar(j.Speaker) // only informs
 	e.checkPart()
 	return e
+}
+
+// keysOf lists the keys of a line for a message.
+func keysOf(line string) string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal([]byte(line), &all) != nil || len(all) == 0 {
+		return ""
+	}
+	return "; its keys are " + strings.Join(slices.Sorted(maps.Keys(all)), ", ")
+}
+
+// halfEscape says whether text has a U+FFFD that does not stand in the line: encoding/json puts it in place of an escaped
+// surrogate that is alone.
+func halfEscape(line, text string) bool {
+	const mark = "\uFFFD"
+	return strings.Contains(text, mark) && !strings.Contains(line, mark) && !strings.Contains(strings.ToLower(line), `\ufffd`)
 }
 
 // scalar is the text of a JSON string or number; "" for null and for a missing key.

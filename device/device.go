@@ -46,7 +46,7 @@ type OutOfMemory struct {
 
 // Error says what was to be allocated, how much is taken, and which settings need less.
 func (e *OutOfMemory) Error() string {
-	s := fmt.Sprintf("out of memory: %s needs %d bytes beside the %d allocated", e.What, e.Size, e.Allocated)
+	s := fmt.Sprintf("out of memory: no %d bytes for %s beside the %d allocated", e.Size, e.What, e.Allocated)
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
 	}

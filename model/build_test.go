@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +119,15 @@ func TestValidateListsAllProblems(t *testing.T) {
 	}
 	if lines := strings.Count(err.Error(), "\n") + 1; lines != 12 {
 		t.Errorf("%d problems, want 12:\n%v", lines, err)
+	}
+	// Sizes whose product no integer holds are refused one by one.
+	huge := Config{DModel: math.MaxInt - 1, Heads: 2, EncoderLayers: math.MaxInt, DecoderLayers: math.MaxInt, ConvKernel: math.MaxInt, Subsampling: 2, SubsampleChannels: math.MaxInt, NumMels: 1, Vocab: 3}
+	if err := huge.Validate(); err == nil || strings.Count(err.Error(), "\n")+1 != 5 {
+		t.Errorf("want five problems:\n%v", err)
+	}
+	most := Config{DModel: mostWidth, Heads: 2, EncoderLayers: mostLayers, DecoderLayers: mostLayers, ConvKernel: mostWidth - 1, Subsampling: 2, SubsampleChannels: mostWidth, NumMels: 80, Vocab: 1 << 16}
+	if n := Count(most); most.Validate() != nil || n.Encoder <= 0 || n.Total <= n.Encoder || n.Total > math.MaxInt/4 {
+		t.Errorf("the largest network has %+v parameters, %v", n, most.Validate())
 	}
 	if err := (Config{}).Validate(); err == nil {
 		t.Error("no settings at all are fine")

@@ -79,7 +79,7 @@ func (t *trainer) average(ctx context.Context, n int) error {
 	if len(updates) < n {
 		few = fmt.Sprintf(" (average_last is %d: there are no others)", n)
 	}
-	t.report.say("saved %s: the mean of the weights after updates %s%s", path, join(used), few)
+	t.report.say("saved %s: the mean of the weights after %s%s", path, updatesText(used), few)
 	t.record("average", map[string]any{"updates": used, "path": path, "score": state.Score})
 	return nil
 }
@@ -112,7 +112,7 @@ func (t *trainer) keepAverage(newest *checkpoint.Checkpoint, updates []int, now 
 	if !slices.Equal(s.Averaged, updates) && (now == len(updates) || len(s.Averaged) < now) {
 		return false, nil
 	}
-	t.report.say("kept %s: the mean of the weights after updates %s", old.Path, join(s.Averaged))
+	t.report.say("kept %s: the mean of the weights after %s", old.Path, updatesText(s.Averaged))
 	return true, old.LoadModel(t.tensors("", t.weights.Floats()))
 }
 
@@ -161,11 +161,15 @@ func addCompensated(sum, lost, x []float32) {
 	}
 }
 
-// join lists numbers with commas.
-func join(numbers []int) string {
+// updatesText is "updates 3, 4, 5".
+func updatesText(updates []int) string {
 	var s []string
-	for _, n := range numbers {
+	for _, n := range updates {
 		s = append(s, strconv.Itoa(n))
 	}
-	return strings.Join(s, ", ")
+	noun := "updates "
+	if len(s) == 1 {
+		noun = "update "
+	}
+	return noun + strings.Join(s, ", ")
 }

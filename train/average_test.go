@@ -250,7 +250,7 @@ func TestAverageIsKept(t *testing.T) {
 	cfg.Run.AverageLast = 2 // 4 and 5, of which 4 is gone: the mean of three is better than one
 	mustContain(t, mustRun(t, cfg), "kept", "updates 3, 4, 5\n")
 	cfg.Run.AverageLast = 1
-	mustContain(t, mustRun(t, cfg), "saved", "the mean of the weights after updates 5\n")
+	mustContain(t, mustRun(t, cfg), "saved", "the mean of the weights after update 5\n")
 }
 
 // A run that goes on in another folder averages what it saves there, and says so at the start.

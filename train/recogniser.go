@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -44,6 +45,17 @@ func Load(path string, o LoadOptions) (*Recogniser, error) {
 	if _, _, err := ChooseDevice(o.Device); err != nil {
 		return nil, err
 	}
+	for again := 0; ; again++ {
+		r, err := load(path, o)
+		// A run in progress may remove an old checkpoint between the look at its name and at its files.
+		if again < 3 && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		return r, err
+	}
+}
+
+func load(path string, o LoadOptions) (*Recogniser, error) {
 	r := &Recogniser{log: o.Log}
 	c, err := r.open(path)
 	if err != nil {
@@ -144,7 +156,7 @@ func (r *Recogniser) Close() { r.core.close() }
 func (r *Recogniser) Describe() string {
 	s := fmt.Sprintf("%s: update %d, %v, vocabulary %d", r.path, r.state.Progress.Updates, model.Count(r.net), r.vocab.Size())
 	if updates := r.state.Averaged; len(updates) > 0 {
-		s += ", mean of the weights after updates " + join(updates)
+		s += ", mean of the weights after " + updatesText(updates)
 	}
 	if e := r.state.Score; e != nil {
 		s += fmt.Sprintf(", validation WER %.2f %% CER %.2f %%", 100*e.WER, 100*e.CER)

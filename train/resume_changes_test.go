@@ -1,8 +1,6 @@
 package train
 
 import (
-	"errors"
-	"io"
 	"strings"
 	"testing"
 
@@ -14,10 +12,7 @@ import (
 func TestResumeWithOtherKernels(t *testing.T) {
 	cfg := tiny(t, speak(t, babble(12, 4, 1)...))
 	cfg.Optimise.MaxUpdates = 1
-	run := start(t, cfg, io.Discard)
-	if err := errors.Join(run.loop(t.Context()), run.finish(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, cfg)
 	cfg.Run.Resume = "auto"
 	resumed := func() string {
 		var said strings.Builder
@@ -31,11 +26,9 @@ func TestResumeWithOtherKernels(t *testing.T) {
 	if said := resumed(); strings.Contains(said, "kernels") {
 		t.Errorf("the kernels are the same, and it says:\n%s", said)
 	}
-	run.state.Progress.Kernels = "abacus"
-	m, v := run.optimizer.moments[0].Floats(), run.optimizer.moments[1].Floats()
-	if _, err := checkpoint.Save(cfg.Run.CheckpointDir, 1, run.tensors("", run.weights.Floats()),
-		append(run.tensors("m.", m), run.tensors("v.", v)...), &run.state); err != nil {
-		t.Fatal(err)
-	}
+	rewrite(t, cfg.Run.CheckpointDir, func(s *state, _, _ []checkpoint.Tensor) ([]checkpoint.Tensor, []checkpoint.Tensor) {
+		s.Progress.Kernels = "abacus"
+		return nil, nil
+	})
 	mustContain(t, resumed(), "NOTE: this run computes with the kernels "+op.Kernels()+", the checkpoint comes from one with abacus")
 }

@@ -52,6 +52,15 @@ func TestInitFrom(t *testing.T) {
 	c.Run.InitFrom = bare
 	c.Data.TrainManifest = speak(t, spoken{id: "a", text: letters})
 	mustContain(t, refused(t, c), "init_from", "ctc.weight")
+	// Weights that are not numbers are the file's fault, and no update is made with them.
+	spoilt := withResume(cfg)
+	rewrite(t, spoilt.Run.CheckpointDir, func(_ *state, model, optimizer []checkpoint.Tensor) ([]checkpoint.Tensor, []checkpoint.Tensor) {
+		model[1].Data[2] = float32(math.NaN())
+		return model, optimizer
+	})
+	broken := cfg
+	broken.Run.CheckpointDir, broken.Run.InitFrom = filepath.Join(t.TempDir(), "new"), from
+	mustContain(t, refused(t, broken), "init_from: "+from+" has NaN in "+want.params[1].Name+"[2]")
 	c.Run.InitFrom = filepath.Join(t.TempDir(), "none")
 	mustContain(t, refused(t, c), "init_from", "none")
 }

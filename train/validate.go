@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"konkanitrain/data"
 	"konkanitrain/data/feature"
 )
 
@@ -25,7 +26,7 @@ func (c Config) Validate() error {
 		problems = append(problems, err)
 	}
 	bad(c.Model.VocabSize == 0 || c.Model.VocabSize > 3, "vocab_size is %d, want 4 or more (three are blank, sos/eos and unk), or 0", c.Model.VocabSize)
-	bad(c.Model.DecoderLayers == 0 || c.Model.CTCWeight > 0, "ctc_weight is 0: the CTC output would learn nothing, and everything is scored and transcribed by it")
+	bad(c.Model.DecoderLayers == 0 || c.Model.CTCWeight != 0, "ctc_weight is 0: the CTC output would learn nothing, and everything is scored and transcribed by it")
 	bad(o.BatchSize >= 1, "batch_size is %d, want 1 or more", o.BatchSize)
 	bad(o.GradAccum >= 1, "grad_accum is %d, want 1 or more", o.GradAccum)
 	bad(o.BatchSize < 1 || o.GradAccum <= maxWindow/o.BatchSize, "batch_size %d x grad_accum %d: want at most %d utterances in an update", o.BatchSize, o.GradAccum, maxWindow)
@@ -44,6 +45,11 @@ func (c Config) Validate() error {
 	bad(d.MaxTextLength >= 0, "max_text_length is %d, want 0 (no limit) or more", d.MaxTextLength)
 	bad(d.MinCharCount >= 1, "min_char_count is %d, want 1 or more", d.MinCharCount)
 	bad(d.NumWorkers >= 1 && d.NumWorkers <= 1024, "num_workers is %d, want 1 to 1024", d.NumWorkers)
+	for _, m := range d.PathMap {
+		if _, err := data.ParsePathMap(m); err != nil {
+			problems = append(problems, err)
+		}
+	}
 	features := c.Features(nil)
 	if features.Normalize == feature.Global {
 		features.Normalize = feature.None // its statistics are not there yet

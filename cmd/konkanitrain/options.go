@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -116,9 +118,13 @@ func needFolder(key, path string) error {
 func writable(key, dir string) error {
 	err := checkpoint.MakeDir(dir)
 	if err == nil {
+		try := filepath.Join(dir, ".writable") // one name, so that what a kill leaves here goes at the next start
 		var f *os.File
-		if f, err = os.CreateTemp(dir, ".writable-"); err == nil {
-			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		if f, err = os.Create(try); err == nil {
+			err = f.Close()
+			if e := os.Remove(try); !errors.Is(e, fs.ErrNotExist) { // else another run began here at the same time
+				err = errors.Join(err, e)
+			}
 		}
 	}
 	if err != nil {

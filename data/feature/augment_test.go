@@ -234,6 +234,11 @@ func TestAugmentErrors(t *testing.T) {
 			t.Errorf("%v; want %q", err, s)
 		}
 	}
+	for _, a := range []Augment{{FreqMasks: mostMasks + 1}, {TimeMasks: mostMasks + 1}, {FreqWidth: mostMasks + 1}} {
+		if err := a.Validate(); err == nil || !strings.Contains(err.Error(), "0 to 1000 are possible") {
+			t.Errorf("%+v: %v", a, err)
+		}
+	}
 	if err := DefaultAugment().Validate(); err != nil {
 		t.Error(err)
 	}

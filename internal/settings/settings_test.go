@@ -71,6 +71,16 @@ func TestYAML(t *testing.T) {
 	}
 }
 
+// True and false may be written as YAML's core schema has them.
+func TestYAMLBooleans(t *testing.T) {
+	for text, want := range map[string]bool{"true": true, "True": true, "TRUE": true, "false": false, "False": false, "FALSE": false} {
+		c := config{Run: run{FP16: !want}}
+		if err := of(t, &c).YAML("x.yaml", []byte("fp16: "+text)); err != nil || c.Run.FP16 != want {
+			t.Errorf("%s: %v, %v", text, c.Run.FP16, err)
+		}
+	}
+}
+
 // Each mistake is refused with this text, and the setting keeps its value.
 func TestYAMLMistakes(t *testing.T) {
 	for document, want := range map[string]string{

@@ -56,8 +56,11 @@ func parse(text string, t reflect.Type) (reflect.Value, error) {
 	var err error
 	switch t.Kind() {
 	case reflect.Bool:
-		v.SetBool(text == "true")
-		if text != "true" && text != "false" {
+		switch text { // the spellings of YAML's core schema
+		case "true", "True", "TRUE":
+			v.SetBool(true)
+		case "false", "False", "FALSE":
+		default:
 			err = strconv.ErrSyntax
 		}
 	case reflect.Int, reflect.Int64:
