@@ -76,6 +76,7 @@ func TestHelpIsComplete(t *testing.T) {
 
 // Other names are of settings that exist, in files and on the command line alike.
 func TestAliases(t *testing.T) {
+	t.Chdir(t.TempDir()) // where the default checkpoint_dir is made
 	manifest := touch(t, "train.jsonl")
 	file := filepath.Join(t.TempDir(), "a.yaml")
 	if err := os.WriteFile(file, []byte("gradient_accumulation_steps: 7\ntrain_manifest: "+manifest+"\n"), 0o666); err != nil {
