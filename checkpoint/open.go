@@ -101,7 +101,7 @@ func verify(path string, want fileInfo) error {
 		return err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != want.SHA256 {
-		return fmt.Errorf("%s has changed since it was saved: its SHA-256 is %s..., and %s says %s...", path, got[:12], StateFile, want.SHA256[:12])
+		return fmt.Errorf("%s has changed since it was saved: its SHA-256 begins with %s, and %s says %s", path, got[:12], StateFile, want.SHA256[:12])
 	}
 	return nil
 }

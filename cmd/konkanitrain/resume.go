@@ -75,7 +75,7 @@ func resumed(r train.RunConfig) (*checkpoint.Checkpoint, error) {
 	}
 	c, damaged, err := checkpoint.Latest(r.CheckpointDir) // train.Run names the damaged ones, if one is whole
 	if err == nil && c == nil && len(damaged) > 0 {
-		err = fmt.Errorf("resume auto: none of the checkpoints in %s is whole; the newest: %w", r.CheckpointDir, damaged[0].Err)
+		err = fmt.Errorf("resume auto: none of the checkpoints in %s is whole: restore one, or start anew in another checkpoint_dir; the newest: %w", r.CheckpointDir, damaged[0].Err)
 	}
 	return c, err
 }

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -21,17 +22,28 @@ func (s *Set) YAML(file string, document []byte) error {
 	case errors.Is(err, io.EOF):
 		return nil // comments only, or nothing
 	case err != nil:
-		return fmt.Errorf("%s: not a YAML file: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))
+		return syntax(file, document, err)
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
 		if err != nil {
-			return fmt.Errorf("%s: not a YAML file: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))
+			return syntax(file, document, err)
 		}
 		return fmt.Errorf("%s:%d: a second document begins here, want one", file, second.Line)
 	}
 	r := &reader{Set: s, file: file, given: map[string]*yaml.Node{}}
 	r.document(root.Content[0])
 	return errors.Join(r.problems...)
+}
+
+// syntax is the decoder's error. Of bytes that are no text it gives no line, so that is looked for here.
+func syntax(file string, document []byte, err error) error {
+	number := 0
+	for line := range bytes.Lines(document) {
+		if number++; !utf8.Valid(line) {
+			return fmt.Errorf("%s:%d: not a YAML file: this line is not UTF-8", file, number)
+		}
+	}
+	return fmt.Errorf("%s: not a YAML file: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))
 }
 
 // reader collects the problems of one file.
