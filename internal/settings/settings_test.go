@@ -86,7 +86,7 @@ func TestYAMLMistakes(t *testing.T) {
 	for document, want := range map[string]string{
 		"a: 1\nb: 2\nbacth_size: 2": `x.yaml:1: unknown key "a"|x.yaml:2: unknown key "b"|x.yaml:3: unknown key "bacth_size": did you mean batch_size?`,
 		"warmup: -10":               `x.yaml:1: unknown key "warmup": did you mean warmup_updates?`,
-		"seed: 1\nseed\xff: 2":       "x.yaml:2: not a YAML file: this line is not UTF-8",
+		"seed: 1\nseed\xff: 2":      "x.yaml:2: not a YAML file: this line is not UTF-8",
 		"batch-size: 1":             `x.yaml:1: unknown key "batch-size": did you mean batch_size?`,
 		"lr: 1":                     `x.yaml:1: unknown key "lr": did you mean learning_rate?`,
 		"optim:\n  lr: 1":           `x.yaml:1: unknown key "optim": keys stand at the left edge, without sections`,
