@@ -153,7 +153,7 @@ func TestInit(t *testing.T) {
 		}
 		n := math.Sqrt(float64(len(w)))
 		// Five standard errors: of the mean, and of the mean square (whose own deviation is less than 1.5 of it).
-		if most > bound*(1+1e-6) || math.Abs(mean) > 5*deviation/n || math.Abs(square-deviation*deviation) > 7.5*deviation*deviation/n {
+		if !(most <= bound*(1+1e-6) && math.Abs(mean) <= 5*deviation/n && math.Abs(square-deviation*deviation) <= 7.5*deviation*deviation/n) {
 			t.Errorf("%s: mean %.3g, deviation %.4g, largest %.4g; want 0, %.4g, at most %.4g", p.Name, mean, math.Sqrt(square), most, deviation, bound)
 		}
 	}
@@ -186,7 +186,7 @@ func TestInitDependsOnSeedAndNameAlone(t *testing.T) {
 	for i := range a {
 		sum += float64(a[i]) * float64(b[i])
 	}
-	if correlation := sum / testkit.RelErr(a, make([]float32, len(a))) / testkit.RelErr(b, make([]float32, len(b))); math.Abs(correlation) > 0.16 { // 5/sqrt(1024)
+	if correlation := sum / testkit.RelErr(a, make([]float32, len(a))) / testkit.RelErr(b, make([]float32, len(b))); !(math.Abs(correlation) <= 0.16) { // 5/sqrt(1024)
 		t.Errorf("query and key are correlated by %.3f", correlation)
 	}
 }

@@ -142,7 +142,7 @@ func TestCrossEntropyByHand(t *testing.T) {
 	for smoothing, want := range map[float64]float64{0: c.Plain, 0.1: c.Smooth} {
 		b := newBench(t, crossEntropyOf(smoothing), in, nil)
 		closeTo(t, "loss", b.run(t, b.out)[0].Data, []float64{want}, 1e-6)
-		if got := b.reference(t, b.out)[0].Data[0]; math.Abs(got-want) > 1e-12 {
+		if got := b.reference(t, b.out)[0].Data[0]; !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("the specification gives %.15g, want %.15g", got, want)
 		}
 	}

@@ -142,14 +142,14 @@ func ctcCase(t *testing.T, name string, x []float64, s, v int, target []int32, l
 	in := []Array{{Data: x, Shape: []int{1, s, v}}, ints([]int{1}, int32(s)), ints([]int{1, u}, targets...), ints([]int{1}, int32(len(target)))}
 	b := newBench(t, ctcOf(1), in, &Array{Data: []float64{1}, Shape: []int{1}})
 	exact, got := b.reference(t, b.out, b.grads[0]), b.run(t, b.out, b.grads[0])
-	if d := math.Abs(exact[0].Data[0] - loss); d > 1e-11*max(1, loss) {
+	if d := math.Abs(exact[0].Data[0] - loss); !(d <= 1e-11*max(1, loss)) {
 		t.Errorf("%s: the specification's loss is %.15g, want %.15g", name, exact[0].Data[0], loss)
 	}
 	if d := math.Abs(float64(got[0].Data[0]) - loss); !(d <= lossTol*max(1, loss)) {
 		t.Errorf("%s: loss %g, want %g", name, got[0].Data[0], loss)
 	}
 	for i, w := range grad {
-		if d := math.Abs(exact[1].Data[i] - w); d > 1e-11 {
+		if d := math.Abs(exact[1].Data[i] - w); !(d <= 1e-11) {
 			t.Fatalf("%s: the specification's gradient %d is %.15g, want %.15g", name, i, exact[1].Data[i], w)
 		}
 		if d := math.Abs(float64(got[1].Data[i]) - w); !(d <= gradTol) {
@@ -270,10 +270,10 @@ func TestWide(t *testing.T) {
 		am, ax := wideExp(a)
 		bm, bx := wideExp(b)
 		// Logarithms of up to 1e6 have a spacing of 1e-10.
-		if got, want := wideLog(wideAdd(am, ax, bm, bx)), logAdd(a, b); math.Abs(got-want) > 1e-14+4e-16*math.Abs(want) {
+		if got, want := wideLog(wideAdd(am, ax, bm, bx)), logAdd(a, b); !(math.Abs(got-want) <= 1e-14+4e-16*math.Abs(want)) {
 			t.Fatalf("e^%g + e^%g has the logarithm %.17g, want %.17g", a, b, got, want)
 		}
-		if got, want := wideLog(wideMul(am, ax, bm, bx)), a+b; math.Abs(got-want) > 1e-14+4e-16*math.Abs(want) {
+		if got, want := wideLog(wideMul(am, ax, bm, bx)), a+b; !(math.Abs(got-want) <= 1e-14+4e-16*math.Abs(want)) {
 			t.Fatalf("e^%g * e^%g has the logarithm %.17g, want %.17g", a, b, got, want)
 		}
 	}

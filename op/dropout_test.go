@@ -69,10 +69,10 @@ func TestDropoutKeepsItsShareAndTheMean(t *testing.T) {
 			sum += float64(v)
 		}
 		// A binomial share deviates by sqrt(p(1-p)/n), less than 1e-3: five of them.
-		if share := float64(zeros) / n; math.Abs(share-p) > 5e-3 {
+		if share := float64(zeros) / n; !(math.Abs(share-p) <= 5e-3) {
 			t.Errorf("P is %v, %v are zero", p, share)
 		}
-		if mean := sum / n; math.Abs(mean-1) > 6e-3 {
+		if mean := sum / n; !(math.Abs(mean-1) <= 6e-3) {
 			t.Errorf("P is %v, the mean goes from 1 to %v", p, mean)
 		}
 	}

@@ -56,10 +56,10 @@ func TestSinusoid(t *testing.T) {
 		for c := range 2*s - 1 {
 			for m := range d / 2 {
 				angle := float64(s-1-c) / math.Pow(10000, float64(2*m)/d)
-				if got, want := table[c*d+2*m], math.Sin(angle); math.Abs(float64(got)-want) > 1e-7 {
+				if got, want := table[c*d+2*m], math.Sin(angle); !(math.Abs(float64(got)-want) <= 1e-7) {
 					t.Fatalf("distance %d, column %d is %g, want %g", s-1-c, 2*m, got, want)
 				}
-				if got, want := table[c*d+2*m+1], math.Cos(angle); math.Abs(float64(got)-want) > 1e-7 {
+				if got, want := table[c*d+2*m+1], math.Cos(angle); !(math.Abs(float64(got)-want) <= 1e-7) {
 					t.Fatalf("distance %d, column %d is %g, want %g", s-1-c, 2*m+1, got, want)
 				}
 			}

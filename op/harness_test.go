@@ -243,7 +243,7 @@ func (b *bench) finiteDifferences(t *testing.T) {
 				analytic += v * dir.Data[j]
 				size += math.Abs(v * dir.Data[j])
 			}
-			if d := math.Abs(numeric - analytic); d > 1e-6*max(size, 1e-3) {
+			if d := math.Abs(numeric - analytic); !(d <= 1e-6*max(size, 1e-3)) {
 				t.Fatalf("gradient of input %s: finite differences give %g, the op %g", n.Name(), numeric, analytic)
 			}
 		}

@@ -3,6 +3,7 @@ package train
 import (
 	"bytes"
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,7 +132,7 @@ func TestAverageIsValidated(t *testing.T) {
 	r := mustLoad(t, cfg.Run.CheckpointDir)
 	e, _ := mustScore(t, r, cfg.Data.ValManifest)
 	// The same sums on one worker and on two.
-	if got, want := float64(r.state.Score.Loss), float64(e.Loss); got-want > 1e-6*want || want-got > 1e-6*want {
+	if got, want := float64(r.state.Score.Loss), float64(e.Loss); !(math.Abs(got-want) <= 1e-6*want) {
 		t.Errorf("the checkpoint says loss %v, its weights have %v", got, want)
 	}
 }

@@ -39,10 +39,10 @@ func TestEvaluationIsTheSameInAnyBatch(t *testing.T) {
 			if want == nil {
 				want, wantHyps = e, hyps
 			}
-			if e.Score.Utterances != 10 || len(hyps) != 10 || math.Abs(loss/10-float64(e.Loss)) > 1e-12*loss {
+			if e.Score.Utterances != 10 || len(hyps) != 10 || !(math.Abs(loss/10-float64(e.Loss)) <= 1e-12*loss) {
 				t.Errorf("batch %d: %d utterances scored, %d given out, mean loss %v of %v", batch, e.Score.Utterances, len(hyps), e.Loss, loss)
 			}
-			if math.Abs(float64(e.Loss-want.Loss)) > 1e-6*float64(want.Loss) || e.Score.String() != want.Score.String() || e.BlankShare != want.BlankShare {
+			if !(math.Abs(float64(e.Loss-want.Loss)) <= 1e-6*float64(want.Loss)) || e.Score.String() != want.Score.String() || e.BlankShare != want.BlankShare {
 				t.Errorf("batch %d: %v, want %v", batch, e, want)
 			}
 			if !slices.Equal(hyps, wantHyps) {
@@ -129,7 +129,7 @@ func TestLongValidationIsPlanned(t *testing.T) {
 	if got := run.dev.Usage(); got != planned {
 		t.Errorf("%+v after validation, %+v were planned", got, planned)
 	}
-	if e := run.state.Score; e == nil || e.Score.Utterances != 2 || math.Abs(e.Audio-60.36) > 0.01 {
+	if e := run.state.Score; e == nil || e.Score.Utterances != 2 || !(math.Abs(e.Audio-60.36) <= 0.01) {
 		t.Errorf("%+v: want 2 utterances, 60.36 s", e)
 	}
 }

@@ -29,7 +29,7 @@ func TestLearningRateFollowsTheSchedule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := LearningRate(2, example.Warmup, update) / 2; math.Abs(got-want) > 1e-15 {
+		if got := LearningRate(2, example.Warmup, update) / 2; !(math.Abs(got-want) <= 1e-15) {
 			t.Errorf("update %d: %v of the peak, want %v", update, got, want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestLearningRateCountsUpdates(t *testing.T) {
 			}
 			run.hook = func(update int) {
 				want := cfg.Optimise.LearningRate * min(float64(update)/3, math.Sqrt(3/float64(update)))
-				if math.Abs(run.optimizer.LR-want) > 1e-15 {
+				if !(math.Abs(run.optimizer.LR-want) <= 1e-15) {
 					t.Errorf("accumulation %d, update %d: rate %v, want %v", accum, update, run.optimizer.LR, want)
 				}
 			}

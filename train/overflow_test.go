@@ -127,7 +127,7 @@ func TestLossScaleDividesOut(t *testing.T) {
 		norms = append(norms, out.norm)
 	}
 	// A power of two moves exponents only; activations stored in float16 have 11 bits.
-	if norms[1] != norms[2] || math.Abs(norms[1]/norms[0]-1) > 1e-2 {
+	if norms[1] != norms[2] || !(math.Abs(norms[1]/norms[0]-1) <= 1e-2) {
 		t.Errorf("gradient norms are %v in full precision, at scale 1 and at scale 65536", norms)
 	}
 }

@@ -99,7 +99,7 @@ func TestRunFromStartToEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := run.result()
-	if r.Updates != 13 || r.Last == nil || r.Best == nil || r.Last.Loss <= r.Best.Loss {
+	if r.Updates != 13 || r.Last == nil || r.Best == nil || !(r.Last.Loss > r.Best.Loss) {
 		t.Fatalf("%+v, want 13 updates and a best score before the last", r)
 	}
 	best := run.state.BestStep
@@ -111,7 +111,7 @@ func TestRunFromStartToEnd(t *testing.T) {
 	if best > 2 || !slices.Equal(steps, []int{best, 12, 13}) || filepath.Base(r.BestCheckpoint) != checkpoint.Name(best) {
 		t.Errorf("checkpoints of updates %v, best %d (%s), want the best and the last two", steps, best, r.BestCheckpoint)
 	}
-	if r.Test == nil || math.Abs(float64(r.Test.Loss-r.Best.Loss)) > 1e-9 {
+	if r.Test == nil || !(math.Abs(float64(r.Test.Loss-r.Best.Loss)) <= 1e-9) {
 		t.Errorf("the test set, which is the validation set, scores %v, the best was %v", r.Test, r.Best)
 	}
 	mustContain(t, said.String(), "best checkpoint: ", "test set", "memory:", "update 13")
@@ -124,7 +124,7 @@ func TestRunFromStartToEnd(t *testing.T) {
 	defer rec.Close()
 	mustContain(t, rec.Describe(), checkpoint.Name(best))
 	e, err := rec.Evaluate(t.Context(), cfg.Data.TestManifest, EvalOptions{})
-	if err != nil || math.Abs(float64(e.Loss-r.Best.Loss)) > 1e-9 {
+	if err != nil || !(math.Abs(float64(e.Loss-r.Best.Loss)) <= 1e-9) {
 		t.Errorf("evaluated alone it scores %v (%v), the best was %v", e, err, r.Best)
 	}
 	checkMetrics(t, cfg.Run.CheckpointDir, map[string]int{"start": 1, "update": 13, "validation": 7, "save": 7, "test": 1})

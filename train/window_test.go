@@ -71,10 +71,10 @@ func TestLossesAreSumsOverTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := 204 * math.Log(float64(run.vocab.Size())); math.Abs(out.ce-want) > 2e-6*want || out.utterances != 4 {
+	if want := 204 * math.Log(float64(run.vocab.Size())); !(math.Abs(out.ce-want) <= 2e-6*want) || out.utterances != 4 {
 		t.Errorf("cross-entropy of the window is %v over %d utterances, want %v over 4", out.ce, out.utterances, want)
 	}
-	if want := 0.3*out.ctc + 0.7*out.ce; math.Abs(out.loss-want) > 1e-9*want {
+	if want := 0.3*out.ctc + 0.7*out.ce; !(math.Abs(out.loss-want) <= 1e-9*want) {
 		t.Errorf("loss is %v, want %v", out.loss, want)
 	}
 }

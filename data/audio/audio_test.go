@@ -194,7 +194,7 @@ func TestReadsWhatWasWritten(t *testing.T) {
 					sum += float64(in.Data[i*channels+c])
 				}
 				// The mean of float64 sums: only the rounding to float32 is left.
-				if want := sum / float64(channels) / math.Ldexp(1, bits-1); math.Abs(float64(x[i])-want) > 1e-7 {
+				if want := sum / float64(channels) / math.Ldexp(1, bits-1); !(math.Abs(float64(x[i])-want) <= 1e-7) {
 					t.Fatalf("%d bits, %d channels: sample %d is %v, written %v", bits, channels, i, x[i], want)
 				}
 			}

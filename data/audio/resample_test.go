@@ -72,7 +72,7 @@ func TestResampleMatchesTheFormula(t *testing.T) {
 			}
 			// float32 weights and sums over up to 375 terms of full-scale noise, which peaks
 			// at about 2 between its samples.
-			if worst > 1e-6*peak {
+			if !(worst <= 1e-6*peak) {
 				t.Errorf("%v of %d samples (fast %v): off by %g", ratio, c.n, r.fast, worst)
 			}
 		}
@@ -140,9 +140,9 @@ func TestResampleMirrorsNothing(t *testing.T) {
 		y = y[len(y)/8 : len(y)*7/8]
 		db := decibel(level(y, c.at, float64(c.to)))
 		switch {
-		case c.kept && math.Abs(db) > 0.01:
+		case c.kept && !(math.Abs(db) <= 0.01):
 			t.Errorf("%d -> %d Hz %v: %v Hz came out at %v Hz with %.3f dB", c.from, c.to, ratio, c.in, c.at, db)
-		case !c.kept && db > -60:
+		case !c.kept && !(db <= -60):
 			t.Errorf("%d -> %d Hz %v: %v Hz left %.1f dB at %v Hz", c.from, c.to, ratio, c.in, db, c.at)
 		}
 	}
@@ -165,7 +165,7 @@ func TestRatios(t *testing.T) {
 			t.Errorf("Speed(%v) = %v, want an error", f, got)
 		}
 	}
-	if r, err := Convert(44100, 16000, Ratio{11, 10}); err != nil || math.Abs(r.Float()/(4851.0/1600)-1) > 1e-6 || r.Q > 1000 {
+	if r, err := Convert(44100, 16000, Ratio{11, 10}); err != nil || !(math.Abs(r.Float()/(4851.0/1600)-1) <= 1e-6) || r.Q > 1000 {
 		t.Errorf("44100 -> 16000 at 1.1: %v, %v", r, err)
 	}
 	if r, err := Convert(8000, 16000, Ratio{}); err != nil || r != (Ratio{1, 2}) {

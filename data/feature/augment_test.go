@@ -221,7 +221,7 @@ func TestSpeedMovesTheTone(t *testing.T) {
 		if want := int(math.Round(100 / s)); n < want-1 || n > want+1 {
 			t.Errorf("speed %v: %d frames", s, n)
 		}
-		if math.Abs(hz-1000*s) > 35 { // filters are 40 to 60 Hz apart
+		if !(math.Abs(hz-1000*s) <= 35) { // filters are 40 to 60 Hz apart
 			t.Errorf("speed %v: the tone is at %v Hz", s, hz)
 		}
 	}

@@ -98,7 +98,7 @@ func TestFbankMatchesTheDefinition(t *testing.T) {
 		for i, row := range want {
 			for b, v := range row {
 				// The result is rounded to float32 (1e-6 at values up to 25).
-				if d := math.Abs(float64(got[i*c.bins+b]) - v); d > 2e-6 {
+				if d := math.Abs(float64(got[i*c.bins+b]) - v); !(d <= 2e-6) {
 					t.Fatalf("%d Hz, %d samples: frame %d, bin %d is off by %g", c.rate, c.samples, i, b, d)
 				}
 			}
@@ -235,7 +235,7 @@ func TestGlobalNormalisation(t *testing.T) {
 		n += float64(T)
 	}
 	for i := range sum {
-		if m, v := sum[i]/n, squares[i]/n; math.Abs(m) > 1e-5 || math.Abs(v-1) > 1e-5 {
+		if m, v := sum[i]/n, squares[i]/n; !(math.Abs(m) <= 1e-5 && math.Abs(v-1) <= 1e-5) {
 			t.Errorf("bin %d has mean %v and variance %v over the set", i, m, v)
 		}
 	}

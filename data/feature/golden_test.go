@@ -121,7 +121,7 @@ func TestCaseNothingToNormalise(t *testing.T) {
 				switch {
 				case c.floor && o.Normalize == None && v != float32(math.Log(logFloor)):
 					t.Fatalf("%s: feature %d is %v, not at the floor", c.file, i, v)
-				case (c.floor || c.frames == 1) && o.Normalize == PerUtterance && math.Abs(float64(v)) > 1e-6:
+				case (c.floor || c.frames == 1) && o.Normalize == PerUtterance && !(math.Abs(float64(v)) <= 1e-6):
 					t.Fatalf("%s: feature %d is %v, not 0", c.file, i, v)
 				}
 			}
@@ -146,7 +146,7 @@ func TestCaseLoudFloat(t *testing.T) {
 	}
 	for i, v := range base.Features {
 		// float32 at values up to 25.
-		if d := float64(loud.Features[i] - v); float64(v) > math.Log(logFloor)+1e-3 && math.Abs(d-2*math.Log(4)) > 5e-6 {
+		if d := float64(loud.Features[i] - v); !(float64(v) <= math.Log(logFloor)+1e-3) && !(math.Abs(d-2*math.Log(4)) <= 5e-6) {
 			t.Fatalf("feature %d differs by %v, want %v", i, d, 2*math.Log(4))
 		}
 	}
