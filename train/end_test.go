@@ -50,6 +50,37 @@ func TestWhyARunEnds(t *testing.T) {
 	}
 }
 
+// stopBetween is a context that ends right after the next look at it, once it is armed.
+type stopBetween struct {
+	context.Context
+	stop  func()
+	armed bool
+}
+
+func (c *stopBetween) Err() error {
+	err := c.Context.Err()
+	if c.armed {
+		c.stop()
+	}
+	return err
+}
+
+// A stop that comes while the loop waits for its next window: that window is trained on, and saved.
+func TestInterruptedWhileWaitingForData(t *testing.T) {
+	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	between := &stopBetween{Context: ctx, stop: stop}
+	run := start(t, cfg, nil)
+	run.hook = func(update int) { between.armed = update == 3 }
+	if err := run.loop(between); err != ErrInterrupted {
+		t.Fatalf("the run ended with %v, want ErrInterrupted", err)
+	}
+	if c, _, _ := checkpoint.Latest(cfg.Run.CheckpointDir); c == nil || c.Step != 4 || run.optimizer.Updates != 4 {
+		t.Errorf("the last checkpoint is %+v, want that of update 4", c)
+	}
+}
+
 // Utterances that a faster speed makes too short for CTC are in the progress line, where there are any.
 func TestProgressShowsInfeasible(t *testing.T) {
 	var said bytes.Buffer
