@@ -62,6 +62,26 @@ func TestLossScale(t *testing.T) {
 	})
 }
 
+// Three overflows below a scale of 1 are an error only if they come one after the other.
+func TestLossScaleCountsOverflowsInARow(t *testing.T) {
+	s := LossScale{Scale: 1, GrowEvery: 2000}
+	for i, c := range []struct {
+		overflow bool
+		low      int
+		stop     bool
+	}{{true, 1, false}, {true, 2, false}, {false, 0, false}, {true, 1, false}, {true, 2, false}, {true, 3, true}} {
+		var err error
+		if c.overflow {
+			err = s.Overflowed()
+		} else {
+			s.Succeeded()
+		}
+		if s.Low != c.low || (err != nil) != c.stop {
+			t.Fatalf("event %d: %+v, error %v, want %+v", i+1, s, err, c)
+		}
+	}
+}
+
 // half is a run in half precision, with its first window.
 func half(t *testing.T, out *bytes.Buffer) (*trainer, *data.Window) {
 	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
