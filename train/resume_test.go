@@ -277,27 +277,6 @@ func TestResumeTakesNoMoreMemory(t *testing.T) {
 	}
 }
 
-// A resume with another batch size or other workers goes on, and says what that means.
-func TestResumeWithAnotherBatch(t *testing.T) {
-	cfg := tiny(t, speak(t, babble(23, 4, 1)...))
-	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Optimise.MaxUpdates = 2, 3, 2
-	traced(t, cfg, io.Discard)
-	cfg.Run.Resume, cfg.Optimise.GradAccum, cfg.Optimise.MaxUpdates, cfg.Run.CPUWorkers = "auto", 2, 5, 1
-	var said strings.Builder
-	run, err := setUp(t.Context(), cfg, &said)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer run.close()
-	if p := run.state.Progress; p.Epoch != 0 || p.Window != 3 {
-		t.Errorf("12 of 23 utterances are used, it goes on at %+v", p)
-	}
-	mustContain(t, said.String(), "a window has 4 utterances now, 6 when", "1 compute worker now, 2 when", "grad_accum: 3 / 2")
-	if err := run.loop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A run that max_updates cut short validates once more than the uninterrupted one. Going on, it is the uninterrupted
 // one all the same: the score out of turn counts neither for early_stop nor as the best, and what was the best before
 // it is still there.
@@ -329,29 +308,5 @@ func TestRunCutShortResumesBitForBit(t *testing.T) {
 				t.Errorf("the best checkpoint: %v", err)
 			}
 		})
-	}
-}
-
-// A manifest that has changed since the checkpoint is said, whether there are more utterances, others, or other
-// lengths.
-func TestResumeNoticesAnotherSet(t *testing.T) {
-	lines := babble(8, 4, 1)
-	cfg := once(t, plain(tiny(t, speak(t, lines...))))
-	longer, renamed := slices.Clone(lines), slices.Clone(lines)
-	longer[3].samples = 6 * perLetter
-	renamed[3].id = "another"
-	for name, now := range map[string][]spoken{
-		"the same": lines, "one more": append(slices.Clone(lines), spoken{id: "more", text: "abc"}), "one less": lines[:7], "longer": longer, "renamed": renamed,
-	} {
-		c := cfg
-		c.Data.TrainManifest = speak(t, now...)
-		var said strings.Builder
-		start(t, c, &said)
-		if warned := strings.Contains(said.String(), "WARNING: the training set is not what it was"); warned != (name != "the same") {
-			t.Errorf("%s: warned %v:\n%s", name, warned, said.String())
-		}
-		if name == "one more" {
-			mustContain(t, said.String(), "9 utterances now, 8 then")
-		}
 	}
 }

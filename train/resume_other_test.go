@@ -1,0 +1,74 @@
+package train
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A resume with another batch size or other workers goes on, and says what that means.
+func TestResumeWithAnotherBatch(t *testing.T) {
+	cfg := tiny(t, speak(t, babble(23, 4, 1)...))
+	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Optimise.MaxUpdates = 2, 3, 2
+	traced(t, cfg, io.Discard)
+	cfg.Run.Resume, cfg.Optimise.GradAccum, cfg.Optimise.MaxUpdates, cfg.Run.CPUWorkers = "auto", 2, 5, 1
+	var said strings.Builder
+	run, err := setUp(t.Context(), cfg, &said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.close()
+	if p := run.state.Progress; p.Epoch != 0 || p.Window != 3 {
+		t.Errorf("12 of 23 utterances are used, it goes on at %+v", p)
+	}
+	mustContain(t, said.String(), "a window has 4 utterances now, 6 when", "1 compute worker now, 2 when", "grad_accum: 3 / 2")
+	if err := run.loop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A manifest that has changed since the checkpoint is said, whether there are more utterances, others, or other
+// lengths.
+func TestResumeNoticesAnotherSet(t *testing.T) {
+	lines := babble(8, 4, 1)
+	cfg := once(t, plain(tiny(t, speak(t, lines...))))
+	longer, renamed := slices.Clone(lines), slices.Clone(lines)
+	longer[3].samples = 6 * perLetter
+	renamed[3].id = "another"
+	for name, now := range map[string][]spoken{
+		"the same": lines, "one more": append(slices.Clone(lines), spoken{id: "more", text: "abc"}), "one less": lines[:7], "longer": longer, "renamed": renamed,
+	} {
+		c := cfg
+		c.Data.TrainManifest = speak(t, now...)
+		var said strings.Builder
+		start(t, c, &said)
+		if warned := strings.Contains(said.String(), "WARNING: the training set is not what it was"); warned != (name != "the same") {
+			t.Errorf("%s: warned %v:\n%s", name, warned, said.String())
+		}
+		if name == "one more" {
+			mustContain(t, said.String(), "9 utterances now, 8 then")
+		}
+	}
+}
+
+// On a set that has shrunk to the windows that are done, or fewer, training goes on with the next epoch.
+func TestResumeOnASetThatShrank(t *testing.T) {
+	lines := babble(20, 4, 1) // five windows of 4
+	cfg := plain(tiny(t, speak(t, lines...)))
+	cfg.Optimise.MaxUpdates = 3
+	traced(t, cfg, io.Discard)
+	cfg.Run.Resume, cfg.Optimise.MaxUpdates = "auto", 5
+	for _, c := range []struct{ utterances, epoch, window int }{{16, 0, 3}, {12, 1, 0}, {8, 1, 0}} {
+		cfg.Data.TrainManifest = speak(t, lines[:c.utterances]...)
+		run := start(t, cfg, nil)
+		if p := run.state.Progress; p.Epoch != c.epoch || p.Window != c.window {
+			t.Errorf("%d utterances: it goes on at epoch %d, window %d, want %d, %d", c.utterances, p.Epoch, p.Window, c.epoch, c.window)
+		}
+		run.cfg.Run.CheckpointDir = t.TempDir() // the next one resumes from the same checkpoint
+		if err := run.loop(t.Context()); err != nil || run.optimizer.Updates != 5 {
+			t.Errorf("%d utterances: %d updates (%v), want 5", c.utterances, run.optimizer.Updates, err)
+		}
+		run.close()
+	}
+}
