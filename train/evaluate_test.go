@@ -72,6 +72,22 @@ func TestEvaluationNamesFilesThatFail(t *testing.T) {
 	if run.state.BestStep != 0 || run.state.Best == nil || run.state.Best.Failed != 1 {
 		t.Fatalf("best: %+v", run.state.Best)
 	}
+	// The mean is over the three that were read.
+	var total, read float64
+	e, err := run.evaluate(t.Context(), run.val, 2, func(h Hypothesis) error {
+		total += h.Loss
+		if h.Err == nil {
+			read++
+		}
+		return nil
+	})
+	if err != nil || read != 3 || float64(e.Loss) != total/3 {
+		t.Errorf("the mean loss is %v (%v), want the sum of all %v by 3", e.Loss, err, total)
+	}
+	// Both parts have the same divisor; about ten roundings of 1.1e-16 lie between.
+	if want := 0.3*float64(e.CTC) + 0.7*float64(e.CE); !(math.Abs(float64(e.Loss)-want) <= 1.1e-15*want) {
+		t.Errorf("the loss is %v, its parts %v and %v make %v", e.Loss, e.CTC, e.CE, want)
+	}
 	mustContain(t, said.String(), "1 file failed", "WARNING: 1 file of "+manifest+" can't be read any more", "utt02", "002.wav")
 }
 
