@@ -71,6 +71,30 @@ func TestAverage(t *testing.T) {
 	mustContain(t, r.Describe(), averagedDir, "mean of the weights after updates 3, 4, 5")
 }
 
+// The mean of many is as exact as that of few. Without compensation the worst of these is off by 1.5e-7 for 8 and by
+// 5e-7 for 100.
+func TestAverageIsCompensated(t *testing.T) {
+	for _, n := range []int{8, 100} {
+		const words = 1000
+		sum, lost, exact := make([]float32, words), make([]float32, words), make([]float64, words)
+		for k := range n {
+			x := testkit.Uniform[float32](uint64(k), words, 1, 2) // of one sign, so that the mean is no smaller than they are
+			addCompensated(sum, lost, x)
+			for i, v := range x {
+				exact[i] += float64(v) / float64(n)
+			}
+		}
+		worst := 0.0
+		for i, v := range sum {
+			worst = max(worst, math.Abs(float64(v/float32(n))/exact[i]-1))
+		}
+		// The sum is rounded once, and so is the quotient, each by up to 2^-24.
+		if !(worst <= 1.2e-7) {
+			t.Errorf("the mean of %d is off by %.2g", n, worst)
+		}
+	}
+}
+
 // An interruption saves where no save is due, and takes no part in the average: it is that of the run that went through.
 func TestAverageOfAnInterruptedRun(t *testing.T) {
 	straight := averaging(t)
