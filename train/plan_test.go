@@ -2,8 +2,11 @@ package train
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"testing"
 
+	"konkanitrain/data"
 	"konkanitrain/model"
 )
 
@@ -26,5 +29,34 @@ func TestPlanOfASmallSet(t *testing.T) {
 	full, err := run.programs.Get(programKey{model.Shape{Batch: 8, Frames: most.shape.Frames, Tokens: most.shape.Tokens}, true})
 	if err != nil || full.ArenaBytes() <= most.bytes {
 		t.Errorf("%d bytes for 2 rows, %d for 8 (%v)", most.bytes, full.ArenaBytes(), err)
+	}
+}
+
+// The pass with the most work needn't be the one that takes the most memory: attention's quadratic part weighs more in
+// work than in bytes. Four utterances of 256 frames take more memory, and less work, than two of 448.
+func TestPlanIsOfTheMostMemory(t *testing.T) {
+	lengths := []int{256, 448}
+	var lines []spoken
+	for i := range 8 {
+		lines = append(lines, spoken{id: fmt.Sprint(i), text: letters, samples: 160 * lengths[i/4]})
+	}
+	cfg := plain(tiny(t, speak(t, lines...)))
+	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Run.CPUWorkers = 4, 1, 1
+	run := start(t, cfg, nil)
+	planned := run.dev.Usage()
+	var costs, bytes []float64
+	for _, n := range lengths {
+		full := slices.Repeat([]*data.Example{noise(n, n, run.net.NumMels, tokensFor(len(letters))...)}, cfg.Window())
+		batches := deal(full, run.net, cfg.Optimise.BatchSize, 1)
+		if err := run.prepare(batches, true); err != nil {
+			t.Fatal(err)
+		}
+		if got := run.dev.Usage(); got != planned {
+			t.Errorf("a window of %d frames: %+v in use, %+v were planned", n, got, planned)
+		}
+		costs, bytes = append(costs, cost(batches[0].shape, run.net)), append(bytes, float64(run.running[0].ArenaBytes()))
+	}
+	if costs[0] >= costs[1] || bytes[0] <= bytes[1] {
+		t.Errorf("work %v, bytes %v: this test says nothing", costs, bytes)
 	}
 }
