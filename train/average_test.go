@@ -155,8 +155,8 @@ func TestAverageIsValidated(t *testing.T) {
 	mustContain(t, said, "validation of the averaged weights: ", "averaged weights: WER")
 	r := mustLoad(t, cfg.Run.CheckpointDir)
 	e, _ := mustScore(t, r, cfg.Data.ValManifest)
-	// The same sums on one worker and on two.
-	if got, want := float64(r.state.Score.Loss), float64(e.Loss); !(math.Abs(got-want) <= 1e-6*want) {
+	// On one worker and on two, and in other batches.
+	if got, want := float64(r.state.Score.Loss), float64(e.Loss); !(math.Abs(got-want) <= productTolerance*want) {
 		t.Errorf("the checkpoint says loss %v, its weights have %v", got, want)
 	}
 }

@@ -42,7 +42,7 @@ func TestEvaluationIsTheSameInAnyBatch(t *testing.T) {
 			if e.Score.Utterances != 10 || len(hyps) != 10 || !(math.Abs(loss/10-float64(e.Loss)) <= 1e-12*loss) {
 				t.Errorf("batch %d: %d utterances scored, %d given out, mean loss %v of %v", batch, e.Score.Utterances, len(hyps), e.Loss, loss)
 			}
-			if !(math.Abs(float64(e.Loss-want.Loss)) <= 1e-6*float64(want.Loss)) || e.Score.String() != want.Score.String() || e.BlankShare != want.BlankShare {
+			if !(math.Abs(float64(e.Loss-want.Loss)) <= productTolerance*float64(want.Loss)) || e.Score.String() != want.Score.String() || e.BlankShare != want.BlankShare {
 				t.Errorf("batch %d: %v, want %v", batch, e, want)
 			}
 			if !slices.Equal(hyps, wantHyps) {

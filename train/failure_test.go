@@ -259,7 +259,8 @@ func TestFileThatGoesBad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testkit.CloseRel(t, "gradient of the three that are left", got, want, 1e-6)
+	// The same passes on the same workers, so the same bits.
+	testkit.Close(t, "gradient of the three that are left", got, want, 0)
 }
 
 // Lengths: one rule for the filter and the loss.
