@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	G "gorgonia.org/gorgonia"
@@ -14,7 +15,7 @@ import (
 // central differences of the loss in a random direction of every parameter.
 func TestFiniteDifferences(t *testing.T) {
 	for _, c := range []Config{
-		{DModel: 8, Heads: 2, EncoderLayers: 1, DecoderLayers: 1, ConvKernel: 3, Subsampling: 4, SubsampleChannels: 2, NumMels: 6, Vocab: 6, Dropout: 0.2, CTCWeight: 0.4, LabelSmoothing: 0.1},
+		{DModel: 8, Heads: 2, EncoderLayers: 1, DecoderLayers: 1, ConvKernel: 3, Subsampling: 4, SubsampleChannels: 4, NumMels: 6, Vocab: 6, Dropout: 0.2, CTCWeight: 0.4, LabelSmoothing: 0.1},
 		{DModel: 6, Heads: 3, EncoderLayers: 2, ConvKernel: 5, Subsampling: 2, SubsampleChannels: 3, NumMels: 5, Vocab: 5, Dropout: 0.1},
 	} {
 		net, feeds := randomNetwork(t, c, Shape{Batch: 2, Frames: 17, Tokens: 3})
@@ -36,10 +37,14 @@ func TestFiniteDifferences(t *testing.T) {
 		for i, w := range net.Weights {
 			start := feeds[w]
 			dir := testkit.Normal[float64](uint64(i)+1, len(start.Data))
-			want, scale := 0.0, 0.0
+			want, norm := 0.0, 0.0
 			for k, g := range analytic[i].Data {
 				want += g * dir[k]
-				scale += g * g
+				norm += g * g
+			}
+			// Where every ReLU is off there is nothing to compare. The true gradient of a key's bias is 0.
+			if dead := math.Sqrt(norm) < 1e-3; dead != strings.HasSuffix(w.Name(), ".key.bias") {
+				t.Errorf("%s: the gradient's norm is %.2g", w.Name(), math.Sqrt(norm))
 			}
 			moved := op.Array{Data: make([]float64, len(start.Data)), Shape: start.Shape}
 			feeds[w] = moved
@@ -49,8 +54,9 @@ func TestFiniteDifferences(t *testing.T) {
 				return loss()
 			}, start.Data, dir, 1e-5)
 			feeds[w] = start
-			// Rounding of a loss near 10 by a step of 1e-5 is about 1e-10.
-			if !(math.Abs(got-want) <= 1e-8*math.Sqrt(scale)+2e-9) {
+			// The roundings of a loss near 10, some 1e-15, divided by the step, are up to 4e-10; norms of gradients are
+			// 5e-3 to 3.
+			if !(math.Abs(got-want) <= 1e-9) {
 				t.Errorf("%s: finite differences give %.10g, the gradient %.10g", w.Name(), got, want)
 			}
 		}
