@@ -175,8 +175,7 @@ func TestExtractAllocatesNothing(t *testing.T) {
 		}
 	}
 	i := 0
-	// Two streams of random numbers are all that may be new.
-	if n := testing.AllocsPerRun(20, func() { dst, _, _ = e.Extract(dst, x, 8000, &a, keys[i%20]); i++ }); n > 2 {
+	if n := testing.AllocsPerRun(20, func() { dst, _, _ = e.Extract(dst, x, 8000, &a, keys[i%20]); i++ }); n != 0 {
 		t.Errorf("%v allocations an utterance", n)
 	}
 }
