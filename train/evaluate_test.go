@@ -55,7 +55,6 @@ func TestEvaluationIsTheSameInAnyBatch(t *testing.T) {
 	}
 }
 
-// A pass without gradients takes less memory than one with them, at every shape.
 // Files that can't be read any more count as empty output, and are named.
 func TestEvaluationNamesFilesThatFail(t *testing.T) {
 	manifest := speak(t, babble(4, 4, 1)...)
@@ -115,6 +114,7 @@ func TestEvaluationWithoutAnyFile(t *testing.T) {
 	}
 }
 
+// A pass without gradients takes less memory than one with them, at every shape.
 func TestEvaluationBuildsNoBackwardPass(t *testing.T) {
 	c := open(t, tinyNetwork(4, 1), 1, false)
 	for _, shape := range []model.Shape{{Batch: 1, Frames: 16, Tokens: 4}, {Batch: 4, Frames: 320, Tokens: 16}} {
