@@ -1,8 +1,8 @@
 package train
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"konkanitrain/data"
@@ -46,10 +46,6 @@ type largest struct {
 	longest *data.Utterance
 }
 
-// candidates is how many shapes are compiled to find the largest one: those with the most work come first, and
-// memory follows work but for the steps of the buckets.
-const candidates = 3
-
 // largest looks at what deal makes of windows full of utterances of one length, for each length in the set: no
 // window of mixed lengths has a larger pass. A set smaller than a window fills none.
 func (t *trainer) largest(l *data.Loader, window int, train bool) (largest, error) {
@@ -70,21 +66,19 @@ func (t *trainer) largest(l *data.Loader, window int, train bool) (largest, erro
 			}
 		}
 	}
-	seen := map[model.Shape]bool{}
+	// Of the shapes with as many rows the longest takes the most. Between numbers of rows there is no telling: attention's
+	// share of memory is not its share of work.
+	longest := map[int]model.Shape{}
 	for n := range lengths {
 		full := slices.Repeat([]*data.Example{{Frames: n, Tokens: make([]int32, tokens)}}, min(window, utterances))
 		for _, b := range deal(full, t.net, t.cfg.Optimise.BatchSize, len(t.crew.Workers)) {
-			seen[b.shape] = true
+			if b.shape.Frames > longest[b.shape.Batch].Frames {
+				longest[b.shape.Batch] = b.shape
+			}
 		}
 	}
-	var shapes []model.Shape
-	for s := range seen {
-		shapes = append(shapes, s)
-	}
-	slices.SortFunc(shapes, func(a, b model.Shape) int {
-		return cmp.Or(cmp.Compare(cost(b, t.net), cost(a, t.net)), b.Frames-a.Frames, b.Batch-a.Batch)
-	})
-	for _, s := range shapes[:min(candidates, len(shapes))] {
+	for _, rows := range slices.Sorted(maps.Keys(longest)) {
+		s := longest[rows]
 		p, err := t.programs.Get(programKey{s, train})
 		if err != nil {
 			return most, err
