@@ -30,8 +30,7 @@ func (s *LossScale) Succeeded() {
 func (s *LossScale) Overflowed() error {
 	s.Scale /= 2
 	s.Good = 0
-	if s.Scale >= 1 {
-		s.Low = 0
+	if s.Scale >= 1 { // and Low is 0: Succeeded alone raises the scale
 		return nil
 	}
 	if s.Low++; s.Low >= 3 {
