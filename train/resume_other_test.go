@@ -2,11 +2,12 @@ package train
 
 import (
 	"io"
-	"konkanitrain/checkpoint"
-	"konkanitrain/op"
 	"slices"
 	"strings"
 	"testing"
+
+	"konkanitrain/checkpoint"
+	"konkanitrain/op"
 )
 
 // A resume with another batch size or other workers goes on, and says what that means.
