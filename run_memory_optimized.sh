@@ -4,7 +4,8 @@
 #   ./run_memory_optimized.sh --train_manifest train.jsonl --val_manifest dev.jsonl --resume auto
 # The program is the one beside this script, or else one on the PATH, or else it is built here.
 set -eu
-here=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
+self=$(readlink -f -- "$0" 2>/dev/null) || self=$0 # where links are not followed, run it by its own name
+here=$(CDPATH='' cd -- "$(dirname -- "$self")" && pwd)
 program=$here/konkanitrain
 [ -x "$program" ] || program=$(command -v konkanitrain) || {
 	program=$here/konkanitrain

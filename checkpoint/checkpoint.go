@@ -43,8 +43,11 @@ func Name(step int) string { return fmt.Sprintf("%s%08d", namePrefix, step) }
 
 // tempName is a new name of a temporary folder in dir.
 func tempName(dir string, step int) string {
-	return filepath.Join(dir, fmt.Sprintf("%s%08d-%s", tempPrefix, step, strings.ToLower(rand.Text()[:8])))
+	return filepath.Join(dir, fmt.Sprintf("%s%08d-%s", tempPrefix, step, random()))
 }
+
+// random is an ending that no other name has.
+func random() string { return strings.ToLower(rand.Text()[:8]) }
 
 // Entry is a folder that has the name of a checkpoint. Nothing about it has been checked.
 type Entry struct {

@@ -22,6 +22,7 @@ type SettingsError struct {
 	Differences []Difference
 }
 
+// Error lists the settings that differ, with both values.
 func (e *SettingsError) Error() string {
 	var b strings.Builder
 	b.WriteString("the settings differ (checkpoint / now):")

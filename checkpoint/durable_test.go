@@ -96,37 +96,52 @@ func TestSavedIsDurable(t *testing.T) {
 	}
 }
 
-// What bears a checkpoint's name and is none is not the run's to remove: it is set aside.
+// What bears a checkpoint's name and is none is not the run's to remove: a save refuses it, and it can be set aside.
 func TestOthersThingsAreSetAside(t *testing.T) {
 	dir := t.TempDir()
-	notes := filepath.Join(dir, Name(2), "notes.txt")
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, Name(2)), 0o777), os.WriteFile(notes, []byte("mine"), 0o666),
-		os.WriteFile(filepath.Join(dir, Name(3)), []byte("mine too"), 0o666)); err != nil {
+	folder, file := filepath.Join(dir, Name(2)), filepath.Join(dir, Name(3))
+	if err := errors.Join(os.Mkdir(folder, 0o777), os.WriteFile(filepath.Join(folder, "notes.txt"), []byte("mine"), 0o666),
+		os.WriteFile(file, []byte("mine too"), 0o666)); err != nil {
 		t.Fatal(err)
 	}
 	for step, want := range map[int]string{2: "mine", 3: "mine too"} {
-		c, err := Open(mustSave(t, dir, step, 5))
+		model, optimizer := tensors(step, 5)
+		if _, err := Save(dir, step, model, optimizer, theState(step)); err == nil || !contains(err.Error(), "it is no checkpoint") {
+			t.Fatalf("step %d: %v", step, err)
+		}
+		moved, err := SetAside(dir, step)
 		if err != nil {
 			t.Fatal(err)
 		}
-		mustHold(t, c, step, 5)
-		aside, err := filepath.Glob(filepath.Join(dir, Name(step)+".aside-*"))
-		if err != nil || len(aside) != 1 {
-			t.Fatalf("set aside: %v, %v", aside, err)
-		}
-		path := aside[0]
+		path := moved
 		if step == 2 {
 			path = filepath.Join(path, "notes.txt")
 		}
 		if text, err := os.ReadFile(path); err != nil || string(text) != want {
 			t.Errorf("%s holds %q, %v", path, text, err)
 		}
+		mustSave(t, dir, step, 5)
+		if moved, err := SetAside(dir, step); moved != "" || err != nil {
+			t.Errorf("the checkpoint itself is moved to %s (%v)", moved, err)
+		}
+	}
+	// Nor do they go as old ones, or count among those to keep.
+	stray := filepath.Join(dir, Name(1))
+	if err := os.Mkdir(stray, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	removed, err := Prune(dir, 1)
+	if err != nil || len(removed) != 1 || filepath.Base(removed[0]) != Name(2) {
+		t.Errorf("removed %v, %v", removed, err)
+	}
+	if err := RemoveOthers(dir, file); err != nil {
+		t.Error(err)
 	}
 	if left, err := Clean(dir); err != nil || len(left) > 0 {
 		t.Errorf("removed %v, %v", left, err)
 	}
-	if list, err := List(dir); err != nil || len(list) != 2 {
-		t.Errorf("%v, %v", list, err)
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 4 { // two set aside, the stray folder, step 3
+		t.Errorf("left are %v, %v", entries, err)
 	}
 }
 

@@ -54,6 +54,7 @@ type TensorsError struct {
 // shown is how many problems a message spells out: two architectures can disagree about every tensor.
 const shown = 40
 
+// Error lists what disagrees, one tensor a line.
 func (e *TensorsError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s doesn't fit this model (%d tensors disagree):", e.Path, len(e.Problems))

@@ -28,6 +28,9 @@ func Prune(dir string, keepLast int, keep ...string) (removed []string, err erro
 			}
 			continue
 		}
+		if !hasState(e.Path) {
+			continue // no checkpoint, so it isn't ours to remove
+		}
 		if slices.ContainsFunc(keep, func(k string) bool { return k != "" && filepath.Base(k) == filepath.Base(e.Path) }) {
 			continue
 		}
@@ -45,7 +48,7 @@ func Prune(dir string, keepLast int, keep ...string) (removed []string, err erro
 func RemoveOthers(dir, path string) error {
 	list, err := List(dir)
 	for _, e := range list {
-		if filepath.Base(e.Path) != filepath.Base(path) {
+		if filepath.Base(e.Path) != filepath.Base(path) && hasState(e.Path) {
 			_, failed := remove(dir, e)
 			err = errors.Join(err, failed)
 		}

@@ -13,16 +13,27 @@ import (
 )
 
 // Save writes a checkpoint of step and returns its folder, dir/step-00001200. dir is made if it isn't there; a
-// checkpoint of the same step is replaced. state is whatever encoding/json can write (no NaN or infinity).
+// checkpoint of the same step is replaced, and anything else of that name refused (see [SetAside]). state is whatever
+// encoding/json can write (no NaN or infinity).
 //
 // The tensors go from their slices to the files through a small buffer. When Save returns without an error the
-// checkpoint is durable: files, folder and names are synced, and one that it replaces is removed after that. Anything else of the folder's
-// name is set aside, as step-00001200.aside-*. After an error the folder doesn't exist under its
-// final name and the older checkpoints are as they were, except that an error from the last sync, of the name,
-// comes with the path of a whole checkpoint that a power cut could still lose. A full disk gives a
-// *NoSpaceError, found before the first byte where the system says how much is free.
+// checkpoint is durable: files, folder and names are synced, and one that it replaces is removed after that. After an
+// error the folder doesn't exist under its final name and the older checkpoints are as they were, except that an error
+// from the last sync, of the name, comes with the path of a whole checkpoint that a power cut could still lose. A full
+// disk gives a *NoSpaceError, found before the first byte where the system says how much is free.
 func Save(dir string, step int, model, optimizer []Tensor, state any) (path string, err error) {
 	return save(osDisk{}, dir, step, model, optimizer, state)
+}
+
+// SetAside makes room for a checkpoint of step: what has its name in dir and is none, a file or a folder of somebody's
+// own, gets another name, which is returned. It is "" where there was nothing to do.
+func SetAside(dir string, step int) (moved string, err error) {
+	path := filepath.Join(dir, Name(step))
+	if _, err := os.Lstat(path); err != nil || hasState(path) {
+		return "", nil
+	}
+	moved = path + ".aside-" + random()
+	return moved, os.Rename(path, moved)
 }
 
 // NoSpaceError says that a checkpoint didn't fit on the disk.
@@ -33,6 +44,7 @@ type NoSpaceError struct {
 	Err  error  // the system's error, or nil if the lack was found before writing
 }
 
+// Error says how much the checkpoint needs, how much is free, and what to do.
 func (e *NoSpaceError) Error() string {
 	free := "the disk is full"
 	if e.Free >= 0 {
@@ -45,6 +57,7 @@ func (e *NoSpaceError) Error() string {
 	return text
 }
 
+// Unwrap is the system's error.
 func (e *NoSpaceError) Unwrap() error { return e.Err }
 
 // part is one of the two tensor files.
@@ -74,6 +87,9 @@ func save(d disk, dir string, step int, model, optimizer []Tensor, state any) (s
 	if err := makeDir(d, dir); err != nil {
 		return "", explain(d, dir, final, need, err)
 	}
+	if _, err := os.Lstat(final); err == nil && !hasState(final) {
+		return "", fmt.Errorf("the checkpoint %s was not saved: something of that name is there, and it is no checkpoint: move it away", final)
+	}
 	if free, known := d.Free(dir); known && free < need {
 		return "", &NoSpaceError{Path: final, Need: need, Free: free}
 	}
@@ -92,13 +108,7 @@ func save(d disk, dir string, step int, model, optimizer []Tensor, state any) (s
 	if err := d.SyncDir(dir); err != nil {
 		return final, fmt.Errorf("checkpoint %s is written, but a power cut could still lose it: %w", final, err)
 	}
-	// What was called final before is called temp now. If it was no checkpoint, it is somebody's own and not ours to
-	// remove; if it can't be removed, Clean finds it.
-	if _, err := os.Lstat(temp); err == nil && !hasState(temp) {
-		err = os.Rename(temp, final+".aside-"+filepath.Base(temp)[len(tempPrefix):])
-		return final, err
-	}
-	_ = d.RemoveAll(temp)
+	_ = d.RemoveAll(temp) // what was called final before; if it can't be removed, Clean finds it
 	return final, nil
 }
 

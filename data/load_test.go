@@ -211,6 +211,25 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// A note says in which order the bytes of a UTF-16 file are.
+func TestNoteOfUTF16(t *testing.T) {
+	little := []byte(utf16le(lineA))
+	big := slices.Clone(little)
+	for i := 0; i < len(big); i += 2 {
+		big[i], big[i+1] = big[i+1], big[i]
+	}
+	for order, content := range map[string][]byte{"little-endian": little, "big-endian": big} {
+		dir := corpus(t, map[string]string{"x.jsonl": string(content)})
+		s, err := Load(filepath.Join(dir, "x.jsonl"), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := fmt.Sprint(s.Report); !strings.Contains(text, "x.jsonl is UTF-16 ("+order+")") {
+			t.Errorf("%s: %s", order, text)
+		}
+	}
+}
+
 func TestLoadKaldi(t *testing.T) {
 	dir := corpus(t, map[string]string{
 		"k/text":         "u1 वाट\nu2\tबीं \nu4 कूय\nu10 म्हजें\nu5\n",

@@ -118,7 +118,7 @@ func (c *compiler) outputs() []*G.Node {
 	for _, n := range c.spec.Outputs {
 		nodes = append(nodes, n)
 	}
-	slices.SortFunc(nodes, func(a, b *G.Node) int { return int(a.ID() - b.ID()) })
+	slices.SortFunc(nodes, byID)
 	return slices.Compact(nodes)
 }
 

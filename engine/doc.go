@@ -1,8 +1,8 @@
 // Package engine compiles Gorgonia graphs and runs them in memory that was planned beforehand.
 //
 // [Compile] turns a graph into a [Program]: plain data with a stable text form, made by passes that each do
-// one thing: order -> dead code -> aliases and in-place results -> gradients -> half-precision storage ->
-// lifetimes -> offsets. The plan says where in the arena each intermediate lies, so the peak is known to the byte
+// one thing: the order of what is needed -> lifetimes -> places of leaves -> steps, with aliases, in-place results and
+// fused sums -> gradients -> half-precision storage -> scratch -> offsets. The plan says where in the arena each intermediate lies, so the peak is known to the byte
 // before anything runs, and a run allocates nothing.
 //
 // A Program knows nothing of where memory is. A [Machine] is a Program bound to one worker's arena, the shared

@@ -80,7 +80,26 @@ func (r *rig) compile() *Program {
 	if err := p.Plan.Check(); err != nil {
 		r.t.Fatal(err)
 	}
+	for i, s := range p.Steps {
+		r.checkAliases(i, s)
+	}
 	return p
+}
+
+// checkAliases fails if a step's result shares memory with an operand, other than one that it may take over whole.
+func (r *rig) checkAliases(i int, s Step) {
+	r.t.Helper()
+	for k, in := range s.In {
+		if in.Space != Arena || s.Out.Space != Arena || in.Block != s.Out.Block {
+			continue
+		}
+		if in.Offset+in.Words() <= s.Out.Offset || s.Out.Offset+s.Out.Words() <= in.Offset {
+			continue
+		}
+		if s.Add || !slices.Contains(s.Op.InPlace, k) || in.Offset != s.Out.Offset || in.Words() != s.Out.Words() {
+			r.t.Errorf("step %d, %s: the result lies on operand %d", i, s.Op.Name, k)
+		}
+	}
 }
 
 // bind puts p into an arena full of NaN, so that whatever is read before it is written shows.

@@ -78,6 +78,11 @@ func TestSumsThatMustNotBeFused(t *testing.T) {
 			r := s.through(m, "w3")
 			return s.join(s.through(n, "w1"), s.through(n, "w2"), r)
 		},
+		// "frozen" has no gradient, whose step would read the other term as well.
+		"the term that is added is computed from the other": func(s *sketch) *G.Node {
+			m := s.through(s.leaf("x", 1, 3, 4), "w0")
+			return s.plus(m, s.through(m, "frozen"))
+		},
 		"both terms are one": func(s *sketch) *G.Node {
 			a := s.through(s.leaf("x", 1, 3, 4), "w0")
 			return s.plus(a, a)

@@ -51,9 +51,15 @@ func (g *Graph) leaf(name string, of tensor.Dtype, shape tensor.Shape) *G.Node {
 		return nil
 	}
 	others := g.AllNodes()
+	for _, other := range others {
+		if other.Op() == nil && other.Name() == name {
+			g.Fail(fmt.Errorf("graph input %q is there already, of shape %v: choose another name", name, other.Shape()))
+			return nil
+		}
+	}
 	n := G.NewTensor(g.ExprGraph, of, len(shape), G.WithShape(shape...), G.WithName(name))
 	if slices.Contains(others, n) {
-		g.Fail(fmt.Errorf("graph input %q is input %q to Gorgonia, which has seen the name or its hash before: choose another", name, n.Name()))
+		g.Fail(fmt.Errorf("graph input %q is input %q to Gorgonia: their hashes are equal; choose another name", name, n.Name()))
 		return nil
 	}
 	return n

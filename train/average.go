@@ -43,16 +43,18 @@ func (t *trainer) average(ctx context.Context, n int) error {
 	}
 	updates := t.averagedUpdates(n)
 	parts, lost := t.averageParts(updates)
-	if kept, err := t.keepAverage(newest, updates, len(parts)+1); kept || err != nil {
+	old, err := t.keepAverage(newest, updates, len(parts)+1)
+	if err != nil {
 		return err
 	}
-	for _, err := range lost {
-		t.report.say("WARNING: left out of the average: %v", err)
+	state, what := t.state, "kept"
+	state.Averaged, state.AverageOf, state.Before, state.judgement = old.Averaged, newest.Model, nil, old.judgement
+	if old.Averaged == nil {
+		for _, err := range lost {
+			t.report.say("WARNING: left out of the average: %v", err)
+		}
+		state.Averaged, what = t.meanWith(parts), "saved"
 	}
-	used := t.meanWith(parts)
-	state := t.state
-	state.Averaged, state.AverageOf, state.Before = used, newest.Model, nil
-	state.judgement = judgement{}
 	if t.val != nil {
 		e, err := t.evaluate(ctx, t.val, t.cfg.Optimise.BatchSize, nil)
 		t.warn(t.val)
@@ -68,6 +70,7 @@ func (t *trainer) average(ctx context.Context, n int) error {
 		state.judgement = judgement{Score: e, Best: e, BestStep: t.optimizer.Updates, Judged: t.optimizer.Updates}
 	}
 	dir := filepath.Join(t.cfg.Run.CheckpointDir, averagedDir)
+	// Also of a kept one: the score is of the validation set of now.
 	path, err := checkpoint.Save(dir, t.optimizer.Updates, t.tensors("", t.weights.Floats()), nil, &state)
 	if err != nil {
 		return fmt.Errorf("%w; the run itself is saved, and --resume auto makes the average later", err)
@@ -79,8 +82,8 @@ func (t *trainer) average(ctx context.Context, n int) error {
 	if len(updates) < n {
 		few = fmt.Sprintf(" (average_last is %d: there are no others)", n)
 	}
-	t.report.say("saved %s: the mean of the weights after %s%s", path, updatesText(used), few)
-	t.record("average", map[string]any{"updates": used, "path": path, "score": state.Score})
+	t.report.say("%s %s: the mean of the weights after %s%s", what, path, updatesText(state.Averaged), few)
+	t.record("average", map[string]any{"updates": state.Averaged, "path": path, "score": state.Score})
 	return nil
 }
 
@@ -98,22 +101,22 @@ func (t *trainer) averageParts(updates []int) (parts []*checkpoint.Checkpoint, l
 	return parts, lost
 }
 
-// keepAverage takes the weights of the average that is there, if it was made at this very end of training of all that
-// it should be made of, or of no fewer checkpoints than there are now: those removed since can't be had again.
-func (t *trainer) keepAverage(newest *checkpoint.Checkpoint, updates []int, now int) (kept bool, err error) {
+// keepAverage takes the weights of the average that is there and returns its state, if it was made at this very end of
+// training, of all that it should be made of or of no fewer checkpoints than there are now: those removed since can't be
+// had again. Else the state is empty.
+func (t *trainer) keepAverage(newest *checkpoint.Checkpoint, updates []int, now int) (state, error) {
 	old, err := checkpoint.Open(filepath.Join(t.cfg.Run.CheckpointDir, averagedDir, checkpoint.Name(newest.Step)))
 	if err != nil {
-		return false, nil // none, or a damaged one
+		return state{}, nil // there is none, or a damaged one
 	}
 	var s state
 	if err := old.State(&s); err != nil || s.AverageOf != newest.Model {
-		return false, nil
+		return state{}, nil
 	}
 	if !slices.Equal(s.Averaged, updates) && (now == len(updates) || len(s.Averaged) < now) {
-		return false, nil
+		return state{}, nil
 	}
-	t.report.say("kept %s: the mean of the weights after %s", old.Path, updatesText(s.Averaged))
-	return true, old.LoadModel(t.tensors("", t.weights.Floats()))
+	return s, old.LoadModel(t.tensors("", t.weights.Floats()))
 }
 
 // meanWith replaces the weights in memory by their mean with those of the parts, and names the updates of all.

@@ -252,46 +252,6 @@ func TestStaleAverage(t *testing.T) {
 	}
 }
 
-// An average outlives the checkpoints that it was made of: a finished run that is started once more keeps it, and scores
-// the test set with it, unless a fuller one can be made.
-func TestAverageIsKept(t *testing.T) {
-	cfg := averaging(t)
-	cfg.Run.KeepLast, cfg.Data.TestManifest = 5, cfg.Data.TrainManifest
-	said := mustRun(t, cfg)
-	mustContain(t, said, "updates 3, 4, 5\n")
-	score := said[strings.Index(said, "test set"):]
-	dir := cfg.Run.CheckpointDir
-	for _, gone := range []int{4, 3} {
-		cfg.Run.Resume = "auto"
-		if err := os.RemoveAll(filepath.Join(dir, checkpoint.Name(gone))); err != nil {
-			t.Fatal(err)
-		}
-		again := mustRun(t, cfg)
-		mustContain(t, again, "kept "+filepath.Join(dir, averagedDir, checkpoint.Name(5))+": the mean of the weights after updates 3, 4, 5\n", score)
-		if strings.Contains(again, "left out") || strings.Contains(again, "saved") {
-			t.Errorf("there is nothing to warn of or to save:\n%s", again)
-		}
-	}
-	cfg.Run.AverageLast = 2 // 4 and 5, of which 4 is gone: the mean of three is better than one
-	mustContain(t, mustRun(t, cfg), "kept", "updates 3, 4, 5\n")
-	cfg.Run.AverageLast = 1
-	mustContain(t, mustRun(t, cfg), "saved", "the mean of the weights after update 5\n")
-}
-
-// A run that goes on in another folder averages what it saves there, and says so at the start.
-func TestAverageElsewhere(t *testing.T) {
-	cfg := averaging(t)
-	mustRun(t, cfg)
-	old := cfg.Run.CheckpointDir
-	cfg.Run.CheckpointDir, cfg.Run.Resume, cfg.Optimise.MaxUpdates = filepath.Join(t.TempDir(), "new"), filepath.Join(old, checkpoint.Name(5)), 7
-	said := mustRun(t, cfg)
-	mustContain(t, said, "NOTE: the average at the end (average_last 3) is made of checkpoints in "+cfg.Run.CheckpointDir+": those in "+old+" take no part",
-		"the mean of the weights after updates 6, 7 (average_last is 3: there are no others)")
-	if strings.Contains(said, "WARNING") {
-		t.Errorf("nothing is lost:\n%s", said)
-	}
-}
-
 // Where there are fewer checkpoints than asked for it is said. A state without the list of due saves, of an earlier
 // version, takes those that are there.
 func TestAverageOfFew(t *testing.T) {

@@ -65,8 +65,8 @@ func (c *stopBetween) Err() error {
 	return err
 }
 
-// A stop that comes while the loop waits for its next window: that window is trained on, and saved.
-func TestInterruptedWhileWaitingForData(t *testing.T) {
+// A stop that comes when the loop has its next window in hand: that window is trained on, and saved.
+func TestInterruptedDuringAnUpdate(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

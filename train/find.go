@@ -50,17 +50,27 @@ func (t *trainer) findCheckpoint() (from *checkpoint.Checkpoint, err error) {
 	if t.inside(from.Path) {
 		return from, t.recallDue(from)
 	}
+	// What checkpoint_dir doesn't hold can't be relied on: the run may be resumed there once more.
 	t.state.Due = []int{}
 	if t.cfg.Run.AverageLast > 1 {
 		t.report.say("NOTE: the average at the end (average_last %d) is made of checkpoints in %s: those in %s take no part in it",
 			t.cfg.Run.AverageLast, t.cfg.Run.CheckpointDir, filepath.Dir(from.Path))
+	}
+	if t.state.Best != nil {
+		t.report.say("NOTE: the best checkpoint so far, %s, stays in %s: the best of this run is chosen among its own", checkpoint.Name(t.state.BestStep), filepath.Dir(from.Path))
+	}
+	t.state.forgetBest()
+	if t.state.Before != nil {
+		t.state.Before.forgetBest()
 	}
 	return from, nil
 }
 
 // inside says whether a checkpoint's path is in checkpoint_dir.
 func (t *trainer) inside(path string) bool {
-	return filepath.Clean(filepath.Dir(path)) == filepath.Clean(t.cfg.Run.CheckpointDir)
+	a, errA := os.Stat(filepath.Dir(path))
+	b, errB := os.Stat(t.cfg.Run.CheckpointDir)
+	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
 // recallDue fills the list of due saves of a run that didn't write it down yet: all that are there count.
@@ -120,7 +130,7 @@ func (t *trainer) openNewest() (*checkpoint.Checkpoint, error) {
 // its own removed as old; one from elsewhere would mix them with those of another run.
 func (t *trainer) openNamed(path string) (*checkpoint.Checkpoint, error) {
 	dir := t.cfg.Run.CheckpointDir
-	from, err := checkpoint.Open(path)
+	from, err := checkpoint.Open(filepath.Clean(path))
 	if err != nil {
 		return nil, err
 	}

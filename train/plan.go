@@ -46,6 +46,9 @@ type largest struct {
 	longest *data.Utterance
 }
 
+// candidates is the number of shapes with as many rows that are compiled to find the one that takes the most.
+const candidates = 3
+
 // largest looks at what deal makes of windows full of utterances of one length, for each length in the set: no
 // window of mixed lengths has a larger pass. A set smaller than a window fills none.
 func (t *trainer) largest(l *data.Loader, window int, train bool) (largest, error) {
@@ -66,25 +69,26 @@ func (t *trainer) largest(l *data.Loader, window int, train bool) (largest, erro
 			}
 		}
 	}
-	// Of the shapes with as many rows the longest takes the most. Between numbers of rows there is no telling: attention's
-	// share of memory is not its share of work.
-	longest := map[int]model.Shape{}
-	for n := range lengths {
+	// Of the shapes with as many rows one of the longest takes the most: not always the very longest, for shorter ones may
+	// pack less well. Between numbers of rows there is no telling: attention's share of memory is not its share of work.
+	shapes := map[int][]model.Shape{} // by rows, the longest first
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(lengths))) {
 		full := slices.Repeat([]*data.Example{{Frames: n, Tokens: make([]int32, tokens)}}, min(window, utterances))
 		for _, b := range deal(full, t.net, t.cfg.Optimise.BatchSize, len(t.crew.Workers)) {
-			if b.shape.Frames > longest[b.shape.Batch].Frames {
-				longest[b.shape.Batch] = b.shape
+			if rows := b.shape.Batch; len(shapes[rows]) < candidates && !slices.Contains(shapes[rows], b.shape) {
+				shapes[rows] = append(shapes[rows], b.shape)
 			}
 		}
 	}
-	for _, rows := range slices.Sorted(maps.Keys(longest)) {
-		s := longest[rows]
-		p, err := t.programs.Get(programKey{s, train})
-		if err != nil {
-			return most, err
-		}
-		if p.ArenaBytes() > most.bytes {
-			most.shape, most.bytes = s, p.ArenaBytes()
+	for _, rows := range slices.Sorted(maps.Keys(shapes)) {
+		for _, s := range shapes[rows] {
+			p, err := t.programs.Get(programKey{s, train})
+			if err != nil {
+				return most, err
+			}
+			if p.ArenaBytes() > most.bytes {
+				most.shape, most.bytes = s, p.ArenaBytes()
+			}
 		}
 	}
 	return most, nil

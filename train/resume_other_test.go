@@ -94,6 +94,9 @@ func TestResumeWithOtherKernels(t *testing.T) {
 	if said := resumed(); strings.Contains(said, "kernels") {
 		t.Errorf("the kernels are the same, and it says:\n%s", said)
 	}
+	if _, _, s := readCheckpoint(t, cfg.Run.CheckpointDir, 1); s.Progress.Kernels != op.Kernels() {
+		t.Errorf("saved by %q, want %q", s.Progress.Kernels, op.Kernels())
+	}
 	rewrite(t, cfg.Run.CheckpointDir, func(s *state, _, _ []checkpoint.Tensor) ([]checkpoint.Tensor, []checkpoint.Tensor) {
 		s.Progress.Kernels = "abacus"
 		return nil, nil

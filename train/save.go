@@ -30,6 +30,13 @@ func (t *trainer) save(due bool) error {
 	p.Seconds = t.earlier + time.Since(t.started).Seconds()
 	m, v := t.optimizer.moments[0].Floats(), t.optimizer.moments[1].Floats()
 	moments := append(t.tensors("m.", m), t.tensors("v.", v)...)
+	moved, err := checkpoint.SetAside(t.cfg.Run.CheckpointDir, t.optimizer.Updates)
+	if err != nil {
+		return fmt.Errorf("update %d is not saved: %w", t.optimizer.Updates, err)
+	}
+	if moved != "" {
+		t.report.say("WARNING: what had the name of this checkpoint and was none is called %s now", moved)
+	}
 	path, err := checkpoint.Save(t.cfg.Run.CheckpointDir, t.optimizer.Updates, t.tensors("", t.weights.Floats()), moments, &t.state)
 	if err != nil {
 		return t.withAdvice(err)

@@ -40,6 +40,9 @@ type judgement struct {
 	Stale    int         `json:"stale"`  // validations since the best one
 }
 
+// forgetBest begins the search for the best anew.
+func (j *judgement) forgetBest() { j.Best, j.BestStep, j.Stale = nil, 0, 0 }
+
 // stateFormat is the version of state. It changes when an older program would misread it.
 const stateFormat = 1
 

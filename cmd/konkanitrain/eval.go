@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"konkanitrain/data"
 	"konkanitrain/train"
@@ -88,9 +86,7 @@ func (c evalConfig) validate() error {
 		needFolder("checkpoint", c.Checkpoint),
 		needFile("manifest", c.Manifest, "FILE (JSON lines, CSV, Common Voice TSV or a Kaldi folder)"),
 	}
-	if input := overwritten(c.PerUtterance, c.Manifest, c.Checkpoint); input != "" {
-		problems = append(problems, fmt.Errorf("per_utterance: %s is part of %s and would be overwritten: name another file", c.PerUtterance, input))
-	}
+	problems = append(problems, newOrTable(c.PerUtterance))
 	for _, m := range c.PathMap {
 		if _, err := data.ParsePathMap(m); err != nil {
 			problems = append(problems, err)
@@ -100,24 +96,6 @@ func (c evalConfig) validate() error {
 		problems = append(problems, fmt.Errorf("bad_line_limit is %g, want a share from 0 to 1", c.BadLineLimit))
 	}
 	return errors.Join(append(problems, checkDevice(c.Device, c.CPUWorkers))...)
-}
-
-// overwritten is the input, a file or a folder, that a file to be written belongs to; "" if none.
-func overwritten(path string, inputs ...string) string {
-	there, err := os.Stat(path)
-	if err != nil || path == "-" {
-		return ""
-	}
-	folder, err := os.Stat(filepath.Dir(path))
-	if err != nil {
-		return ""
-	}
-	for _, input := range inputs {
-		if info, err := os.Stat(input); err == nil && (os.SameFile(info, there) || os.SameFile(info, folder)) {
-			return input
-		}
-	}
-	return ""
 }
 
 func checkDevice(device string, workers int) error {

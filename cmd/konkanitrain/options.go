@@ -118,7 +118,7 @@ func needFolder(key, path string) error {
 func writable(key, dir string) error {
 	err := checkpoint.MakeDir(dir)
 	if err == nil {
-		try := filepath.Join(dir, ".writable") // one name, so that what a kill leaves here goes at the next start
+		try := filepath.Join(dir, ".konkanitrain-writable") // one name: what a kill leaves here goes at the next start
 		var f *os.File
 		if f, err = os.Create(try); err == nil {
 			err = f.Close()

@@ -11,6 +11,30 @@ import (
 	"konkanitrain/train"
 )
 
+// tableHead is the first line of a table.
+const tableHead = "id\tword_errors\twords\tchar_errors\tchars\tloss\treference\thypothesis\tproblem\n"
+
+// newOrTable is the problem with a file that a table would overwrite; nil if it isn't there, is empty or holds a table.
+func newOrTable(path string) error {
+	if path == "" || path == "-" {
+		return nil
+	}
+	stat, err := os.Stat(path)
+	if err != nil || !stat.Mode().IsRegular() || stat.Size() == 0 {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("per_utterance: %w", err)
+	}
+	defer f.Close()
+	head := make([]byte, len(tableHead))
+	if n, _ := io.ReadFull(f, head); string(head[:n]) != tableHead {
+		return fmt.Errorf("per_utterance: %s is there and is no table of this program's, so it is not overwritten: name another file", path)
+	}
+	return nil
+}
+
 // table writes one line of tab-separated values for each utterance. The zero value writes nothing.
 type table struct {
 	path  string // of the file to make when there is something to write; "" once it is made
@@ -40,7 +64,7 @@ func (t *table) begin() error {
 		}
 		t.path, t.w, t.file = "", bufio.NewWriter(f), f
 	}
-	_, err := t.w.WriteString("id\tword_errors\twords\tchar_errors\tchars\tloss\treference\thypothesis\tproblem\n")
+	_, err := t.w.WriteString(tableHead)
 	return err
 }
 

@@ -1,0 +1,112 @@
+package train
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"konkanitrain/checkpoint"
+)
+
+// An average outlives the checkpoints that it was made of: a finished run that is started once more keeps it, and scores
+// the test set with it, unless a fuller one can be made.
+func TestAverageIsKept(t *testing.T) {
+	cfg := averaging(t)
+	cfg.Run.KeepLast, cfg.Data.TestManifest = 5, cfg.Data.TrainManifest
+	said := mustRun(t, cfg)
+	mustContain(t, said, "updates 3, 4, 5\n")
+	score := said[strings.Index(said, "test set"):]
+	dir := cfg.Run.CheckpointDir
+	for _, gone := range []int{4, 3} {
+		cfg.Run.Resume = "auto"
+		if err := os.RemoveAll(filepath.Join(dir, checkpoint.Name(gone))); err != nil {
+			t.Fatal(err)
+		}
+		again := mustRun(t, cfg)
+		mustContain(t, again, "kept "+filepath.Join(dir, averagedDir, checkpoint.Name(5))+": the mean of the weights after updates 3, 4, 5\n", score)
+		if strings.Contains(again, "left out") || strings.Contains(again, "saved ") {
+			t.Errorf("there is nothing to warn of or to save:\n%s", again)
+		}
+	}
+	cfg.Run.AverageLast = 2 // 4 and 5, of which 4 is gone: the mean of three is better than one
+	mustContain(t, mustRun(t, cfg), "kept", "updates 3, 4, 5\n")
+	cfg.Run.AverageLast = 1
+	mustContain(t, mustRun(t, cfg), "saved", "the mean of the weights after update 5\n")
+}
+
+// An average belongs to one end of training: another run to the same update replaces it. A kept one is scored on the
+// validation set of now.
+func TestAverageOfAnotherEnd(t *testing.T) {
+	cfg := averaging(t)
+	cfg.Run.KeepLast = 5
+	mustRun(t, cfg)
+	dir := cfg.Run.CheckpointDir
+	if s := mustLoad(t, dir).Describe(); strings.Contains(s, "validation") {
+		t.Errorf("there is no validation set: %s", s)
+	}
+	cfg.Run.Resume, cfg.Data.ValManifest = "auto", speak(t, spoken{id: "v", text: "abc"})
+	mustContain(t, mustRun(t, cfg), "validation of the averaged weights: ", "kept ")
+	mustContain(t, mustLoad(t, dir).Describe(), "mean of the weights after updates 3, 4, 5", "validation WER")
+	if err := os.RemoveAll(filepath.Join(dir, checkpoint.Name(5))); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Optimise.LearningRate *= 2
+	mustContain(t, mustRun(t, cfg), "saved "+filepath.Join(dir, averagedDir))
+}
+
+// A run that goes on in another folder averages what it saves there, chooses its best among that, and says so at the
+// start: interrupted and resumed once more it comes to the same.
+func TestRunElsewhere(t *testing.T) {
+	cfg := averaging(t)
+	cfg.Data.ValManifest, cfg.Run.EvalEvery = speak(t, spoken{id: "v", text: "abc"}), 1
+	mustRun(t, cfg)
+	old := cfg.Run.CheckpointDir
+	cfg.Run.CheckpointDir, cfg.Run.Resume, cfg.Optimise.MaxUpdates = filepath.Join(t.TempDir(), "new"), filepath.Join(old, checkpoint.Name(5))+"/", 7
+	said := mustRun(t, cfg)
+	mustContain(t, said, "NOTE: the average at the end (average_last 3) is made of checkpoints in "+cfg.Run.CheckpointDir+": those in "+old+" take no part",
+		"stays in "+old+": the best of this run is chosen among its own", "the mean of the weights after updates 6, 7 (average_last is 3: there are no others)",
+		"best checkpoint: "+cfg.Run.CheckpointDir)
+	if strings.Contains(said, "WARNING") {
+		t.Errorf("nothing is lost:\n%s", said)
+	}
+	// One and the same folder may be written in several ways.
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	relative, err := filepath.Rel(here, cfg.Run.CheckpointDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Run.Resume, cfg.Run.CheckpointDir = filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(7))+"/", relative
+	if said := mustRun(t, cfg); strings.Contains(said, "NOTE: the average") {
+		t.Errorf("it is the same folder:\n%s", said)
+	}
+}
+
+// What has the name of a checkpoint and is none is moved, with a word, when that update is saved.
+func TestSaveSetsAside(t *testing.T) {
+	cfg := averaging(t)
+	var said strings.Builder
+	run := start(t, cfg, &said)
+	stray := filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(2))
+	run.hook = func(update int) {
+		if update == 1 {
+			if err := os.MkdirAll(filepath.Join(stray, "notes"), 0o777); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := run.loop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustContain(t, said.String(), "WARNING: what had the name of this checkpoint and was none is called "+stray+".aside-")
+	moved, err := filepath.Glob(stray + ".aside-*/notes")
+	if err != nil || len(moved) != 1 {
+		t.Errorf("moved: %v, %v", moved, err)
+	}
+	if run.optimizer.Updates != 5 {
+		t.Errorf("the run ended at update %d", run.optimizer.Updates)
+	}
+}
