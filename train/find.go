@@ -69,7 +69,7 @@ func (t *trainer) findCheckpoint() (from *checkpoint.Checkpoint, err error) {
 // inside says whether a checkpoint's path is in checkpoint_dir.
 func (t *trainer) inside(path string) bool {
 	a, errA := os.Stat(filepath.Dir(path))
-	b, errB := os.Stat(t.cfg.Run.CheckpointDir)
+	b, errB := os.Stat(filepath.Clean(t.cfg.Run.CheckpointDir))
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
