@@ -87,8 +87,9 @@ written with - for _. Paths, also those in a YAML file, start at the working dir
 manifest start at the manifest. gradient_accumulation_steps is another name for grad_accum, mixed_precision
 for fp16.
 
-Ctrl-C (or SIGTERM, or a closed terminal) finishes the update, saves and exits with code 130; a second one, half a second later or more, stops at once. Other exit codes: 0 done,
-1 the run failed, 2 a mistake in the command line or the configuration.
+Ctrl-C (or SIGTERM, or a closed terminal) finishes the update, saves and exits with code 130; a second one, half a
+second later or more, stops at once. Other exit codes: 0 done, 1 the run failed, 2 a mistake in the command line or the
+configuration.
 ` + t.usages(), nil
 }
 
