@@ -24,8 +24,8 @@ generate:
 bench:
 	go test -run '^$$' -bench . ./internal/simd ./op ./engine ./train
 
-# Ten seconds (AVX-512) to two minutes (AVX2) on two cores: trains on the words in examples and scores voices it has not heard. A
-# second time it goes on from where the first one ended; remove runs/smoke to start anew.
+# Ten seconds (AVX-512) to two minutes (AVX2) on two cores: trains on the words in examples and scores voices it has
+# not heard. A second time it goes on from where the first one ended; remove runs/smoke to start anew.
 smoke: build
 	./konkanitrain --config configs/smoke.yaml --resume auto
 	./konkanitrain transcribe --checkpoint runs/smoke examples/konkani_words/wav/v11/01.wav examples/konkani_words/wav/v12/02.wav

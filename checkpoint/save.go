@@ -33,7 +33,10 @@ func SetAside(dir string, step int) (moved string, err error) {
 		return "", nil
 	}
 	moved = path + ".aside-" + random()
-	return moved, os.Rename(path, moved)
+	if err := os.Rename(path, moved); err != nil {
+		return "", err
+	}
+	return moved, nil
 }
 
 // NoSpaceError says that a checkpoint didn't fit on the disk.

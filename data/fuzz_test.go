@@ -79,11 +79,12 @@ func FuzzPathMap(f *testing.F) {
 	f.Add("/a=b", "/a/c.wav")
 	f.Add(`D:\x=y`, `D:\x\z.wav`)
 	f.Fuzz(func(t *testing.T, mapping, path string) {
-		m, err := ParsePathMap(mapping)
+		maps, err := ParsePathMap([]string{mapping})
 		if err != nil {
 			return
 		}
-		if again, err := ParsePathMap(m.From + "=" + m.To); err != nil || again != m {
+		m := maps[0]
+		if again, err := ParsePathMap([]string{m.From + "=" + m.To}); err != nil || again[0] != m {
 			t.Fatalf("%q -> %v -> %v, %v", mapping, m, again, err)
 		}
 		for _, c := range (resolver{base: "base", maps: []Mapping{m}, clips: true}).candidates(path) {

@@ -321,13 +321,12 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%q isn't in: %v", part, err)
 		}
 	}
-	if m, err := ParsePathMap("/a b/c=/d=e"); err != nil || m != (Mapping{"/a b/c", "/d=e"}) {
+	if m, err := ParsePathMap([]string{"/a b/c=/d=e", "x="}); err != nil || !slices.Equal(m, []Mapping{{"/a b/c", "/d=e"}, {"x", ""}}) {
 		t.Errorf("%v, %v", m, err)
 	}
-	for _, s := range []string{"", "x", "=x"} {
-		if _, err := ParsePathMap(s); err == nil {
-			t.Errorf("%q is a mapping", s)
-		}
+	_, err = ParsePathMap([]string{"", "x", "a=b", "=x"})
+	if err == nil || strings.Count(err.Error(), "write from=to") != 3 {
+		t.Errorf("want three mistakes: %v", err)
 	}
 	// By default ten bad lines pass, and five per cent of a long list.
 	for _, c := range []struct {

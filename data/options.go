@@ -91,11 +91,16 @@ type Mapping struct {
 	To   string
 }
 
-// ParsePathMap reads a Mapping written as from=to.
-func ParsePathMap(s string) (Mapping, error) {
-	from, to, ok := strings.Cut(s, "=")
-	if !ok || from == "" {
-		return Mapping{}, fmt.Errorf("path_map %q: write from=to, the start of the paths in the manifest and what to put in its place, such as --path_map /home/ann/clips=clips", s)
+// ParsePathMap reads mappings that are written as from=to. The error names each that isn't.
+func ParsePathMap(list []string) ([]Mapping, error) {
+	var mappings []Mapping
+	var problems []error
+	for _, s := range list {
+		from, to, ok := strings.Cut(s, "=")
+		if !ok || from == "" {
+			problems = append(problems, fmt.Errorf("path_map %q: write from=to, the start of the paths in the manifest and what to put in its place, such as --path_map /home/ann/clips=clips", s))
+		}
+		mappings = append(mappings, Mapping{from, to})
 	}
-	return Mapping{from, to}, nil
+	return mappings, errors.Join(problems...)
 }

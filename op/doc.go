@@ -1,8 +1,9 @@
 // Package op is the network's vocabulary: every operation as a Gorgonia op, forward and backward.
 //
 // An [Op] is a value that says what an operation is called, what shapes it takes, how it is computed and which
-// ops make its gradient. It is computed in three ways: Run is the float32 kernel that the engine calls in planned memory; Do wraps Run for
-// Gorgonia's own TapeMachine; Ref is the specification, plain float64 loops that anyone can check by eye.
+// ops make its gradient. It is computed in three ways: Run is the float32 kernel that the engine calls in planned
+// memory; Do wraps Run for Gorgonia's own TapeMachine; Ref is the specification, plain float64 loops that anyone
+// can check by eye.
 // Tests hold Run to Ref, and Ref to finite differences of itself.
 //
 // Batch invariance is the rule that every op keeps: what comes out for an utterance never depends on its

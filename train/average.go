@@ -70,10 +70,11 @@ func (t *trainer) average(ctx context.Context, n int) error {
 		state.judgement = judgement{Score: e, Best: e, BestStep: t.optimizer.Updates, Judged: t.optimizer.Updates}
 	}
 	dir := filepath.Join(t.cfg.Run.CheckpointDir, averagedDir)
-	// Also of a kept one: the score is of the validation set of now.
-	path, err := checkpoint.Save(dir, t.optimizer.Updates, t.tensors("", t.weights.Floats()), nil, &state)
-	if err != nil {
-		return fmt.Errorf("%w; the run itself is saved, and --resume auto makes the average later", err)
+	path := filepath.Join(dir, checkpoint.Name(t.optimizer.Updates))
+	if what == "saved" || t.val != nil { // the score of a kept one is that of the validation set of now
+		if path, err = checkpoint.Save(dir, t.optimizer.Updates, t.tensors("", t.weights.Floats()), nil, &state); err != nil {
+			return fmt.Errorf("%w; the run itself is saved, and --resume auto makes the average later", err)
+		}
 	}
 	if err := checkpoint.RemoveOthers(dir, path); err != nil {
 		t.report.say("WARNING: an earlier average stays: %v", err)

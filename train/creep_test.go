@@ -18,9 +18,6 @@ func live() (bytes, goroutines int) {
 // Memory doesn't creep: over 2000 updates on lengths that vary what is live stays level, and device memory is what was
 // planned. Resident memory would say less: it follows the garbage collector, and with it the load of the machine.
 func TestMemoryDoesntCreep(t *testing.T) {
-	if testing.Short() {
-		t.Skip("2000 updates")
-	}
 	lines := babble(40, 3, 1)
 	r := testkit.Rand(5)
 	for i := range lines {

@@ -50,7 +50,13 @@ func (t *trainer) findCheckpoint() (from *checkpoint.Checkpoint, err error) {
 	if t.inside(from.Path) {
 		return from, t.recallDue(from)
 	}
-	// What checkpoint_dir doesn't hold can't be relied on: the run may be resumed there once more.
+	t.moveFrom(from)
+	return from, nil
+}
+
+// moveFrom makes the state one of a run in checkpoint_dir, which doesn't hold the checkpoints that were made elsewhere:
+// resumed there once more, the run could not find them.
+func (t *trainer) moveFrom(from *checkpoint.Checkpoint) {
 	t.state.Due = []int{}
 	if t.cfg.Run.AverageLast > 1 {
 		t.report.say("NOTE: the average at the end (average_last %d) is made of checkpoints in %s: those in %s take no part in it",
@@ -63,7 +69,6 @@ func (t *trainer) findCheckpoint() (from *checkpoint.Checkpoint, err error) {
 	if t.state.Before != nil {
 		t.state.Before.forgetBest()
 	}
-	return from, nil
 }
 
 // inside says whether a checkpoint's path is in checkpoint_dir.

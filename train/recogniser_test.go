@@ -100,3 +100,38 @@ func TestLoadFindsTheBestOrSaysWhy(t *testing.T) {
 	mustContain(t, said.String(), "passed over", checkpoint.Name(2))
 	mustContain(t, rec.Describe(), checkpoint.Name(1)+": update 1")
 }
+
+// onWrite calls itself with whatever is written.
+type onWrite func(text string)
+
+func (f onWrite) Write(b []byte) (int, error) {
+	f(string(b))
+	return len(b), nil
+}
+
+// A run in progress removes old checkpoints: where the one that was found goes before it is read, Load looks again.
+func TestLoadBesideARun(t *testing.T) {
+	cfg := averaging(t)
+	cfg.Run.KeepLast, cfg.Run.AverageLast = 5, 0
+	mustRun(t, cfg)
+	dir := cfg.Run.CheckpointDir
+	if err := os.Truncate(filepath.Join(dir, checkpoint.Name(5), checkpoint.ModelFile), 10); err != nil {
+		t.Fatal(err)
+	}
+	removed := false
+	log := onWrite(func(text string) { // between the search and the reading
+		mustContain(t, text, "passed over", checkpoint.Name(5))
+		if !removed {
+			removed = true
+			if err := os.RemoveAll(filepath.Join(dir, checkpoint.Name(4))); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	r, err := Load(dir, LoadOptions{Workers: 1, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	mustContain(t, r.Describe(), checkpoint.Name(3))
+}

@@ -137,12 +137,9 @@ func loadManifest(path string, cfg Config, training bool) (*data.Set, error) {
 	if training {
 		o.MinDuration, o.MaxDuration, o.MaxTextLength = cfg.Data.MinDuration, cfg.Data.MaxDuration, cfg.Data.MaxTextLength
 	}
-	for _, s := range cfg.Data.PathMap {
-		m, err := data.ParsePathMap(s)
-		if err != nil {
-			return nil, err
-		}
-		o.PathMap = append(o.PathMap, m)
+	var err error
+	if o.PathMap, err = data.ParsePathMap(cfg.Data.PathMap); err != nil {
+		return nil, err
 	}
 	return data.Load(path, o)
 }

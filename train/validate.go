@@ -45,10 +45,8 @@ func (c Config) Validate() error {
 	bad(d.MaxTextLength >= 0, "max_text_length is %d, want 0 (no limit) or more", d.MaxTextLength)
 	bad(d.MinCharCount >= 1, "min_char_count is %d, want 1 or more", d.MinCharCount)
 	bad(d.NumWorkers >= 1 && d.NumWorkers <= 1024, "num_workers is %d, want 1 to 1024", d.NumWorkers)
-	for _, m := range d.PathMap {
-		if _, err := data.ParsePathMap(m); err != nil {
-			problems = append(problems, err)
-		}
+	if _, err := data.ParsePathMap(d.PathMap); err != nil {
+		problems = append(problems, err)
 	}
 	features := c.Features(nil)
 	if features.Normalize == feature.Global {

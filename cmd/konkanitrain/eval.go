@@ -86,12 +86,8 @@ func (c evalConfig) validate() error {
 		needFolder("checkpoint", c.Checkpoint),
 		needFile("manifest", c.Manifest, "FILE (JSON lines, CSV, Common Voice TSV or a Kaldi folder)"),
 	}
-	problems = append(problems, newOrTable(c.PerUtterance))
-	for _, m := range c.PathMap {
-		if _, err := data.ParsePathMap(m); err != nil {
-			problems = append(problems, err)
-		}
-	}
+	_, err := data.ParsePathMap(c.PathMap)
+	problems = append(problems, newOrTable(c.PerUtterance), err)
 	if c.BadLineLimit < 0 || c.BadLineLimit > 1 {
 		problems = append(problems, fmt.Errorf("bad_line_limit is %g, want a share from 0 to 1", c.BadLineLimit))
 	}

@@ -35,16 +35,18 @@ type emitter struct {
 	*build.Context
 	isa
 	*tables
+	kernel string // the function being written
 	labels int
 	pinned map[uint32]reg.VecVirtual // constants in registers for the whole function
 }
 
 // function starts a kernel; e.suffix is added to name.
 func (e *emitter) function(name, signature, doc string) {
-	e.Function(name + e.suffix)
+	e.kernel = name + e.suffix
+	e.Function(e.kernel)
 	e.Attributes(attr.NOSPLIT)
 	e.SignatureExpr(signature)
-	e.Doc(name + e.suffix + " " + doc)
+	e.Doc(e.kernel + " " + doc)
 	e.Pragma("noescape")
 	e.labels, e.pinned = 0, map[uint32]reg.VecVirtual{}
 }
@@ -95,13 +97,14 @@ func (e *emitter) length(name string) reg.GPVirtual {
 }
 
 // address returns the place of a parameter in memory.
-func (e *emitter) address(name string) Mem { return place(e.Param(name)) }
+func (e *emitter) address(name string) Mem { return e.place(e.Param(name)) }
 
-// place returns where a parameter or result lies.
-func place(c gotypes.Component) Mem {
+// place returns where a parameter or result lies. One that the signature doesn't have fails the family.
+func (e *emitter) place(c gotypes.Component) Mem {
 	b, err := c.Resolve()
 	if err != nil {
-		panic(fmt.Sprintf("parameter or result: %v", err))
+		e.errs = append(e.errs, fmt.Errorf("%s: %w", e.kernel, err))
+		return Mem{}
 	}
 	return b.Addr
 }
@@ -176,6 +179,7 @@ type tables struct {
 	bits   []uint32
 	places map[uint32]int
 	counts bool // lanes is used
+	errs   []error
 }
 
 func newTables(c *build.Context) *tables {

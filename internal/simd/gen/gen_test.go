@@ -111,3 +111,18 @@ func TestInstructionSets(t *testing.T) {
 		}
 	}
 }
+
+// A kernel that asks for a parameter that it doesn't have is an error that names both.
+func TestUnknownParameterIsAnError(t *testing.T) {
+	before := families
+	defer func() { families = before }()
+	families = slices.Clone(families[:1])
+	families[0].name, families[0].write = "broken", func(e *emitter) {
+		e.function("broken", "func(x []float32)", "reads what is not there.")
+		e.MOVQ(e.address("nothing"), e.GP64())
+		e.end()
+	}
+	if _, err := generate(); err == nil || !strings.Contains(err.Error(), "kernels of family broken: brokenAVX2: ") || !strings.Contains(err.Error(), "nothing") {
+		t.Errorf("%v", err)
+	}
+}

@@ -106,6 +106,7 @@ func generate() (map[string][]byte, error) {
 		}
 		t.write()
 		file, err := c.Result()
+		err = errors.Join(append(t.errs, err)...)
 		if err == nil {
 			err = pass.Compile.Execute(file)
 		}

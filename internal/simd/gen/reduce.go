@@ -168,10 +168,10 @@ func (e *emitter) returnDouble(v []reg.VecVirtual, single bool) {
 		e.VCVTSD2SS(x, x, x)
 		e.give(x, e.ReturnIndex(0))
 	} else {
-		e.VMOVSD(x, place(e.ReturnIndex(0)))
+		e.VMOVSD(x, e.place(e.ReturnIndex(0)))
 	}
 	e.end()
 }
 
 // give sets a float32 result to the first lane of v.
-func (e *emitter) give(v reg.VecVirtual, result gotypes.Component) { e.VMOVSS(v, place(result)) }
+func (e *emitter) give(v reg.VecVirtual, result gotypes.Component) { e.VMOVSS(v, e.place(result)) }
