@@ -55,12 +55,17 @@ type Entry struct {
 	Step int
 }
 
-// List finds the checkpoints in dir by their names, oldest step first. A dir that isn't there has none.
+// List finds the checkpoints in dir, oldest step first: folders with a checkpoint's name and at least one of its files.
+// A dir that isn't there has none.
 func List(dir string) ([]Entry, error) {
 	var list []Entry
 	err := folders(dir, func(name string) {
 		step, err := strconv.Atoi(strings.TrimPrefix(name, namePrefix))
-		if err == nil && step >= 0 && name == Name(step) {
+		held := func(file string) bool {
+			_, err := os.Lstat(filepath.Join(dir, name, file))
+			return err == nil
+		}
+		if err == nil && step >= 0 && name == Name(step) && slices.ContainsFunc(files, held) {
 			list = append(list, Entry{Path: filepath.Join(dir, name), Step: step})
 		}
 	})
@@ -117,9 +122,13 @@ func Clean(dir string) (removed []string, err error) {
 		return nil, err
 	}
 	for _, path := range list {
-		if e := os.RemoveAll(path); e != nil {
+		kept, e := discard(path)
+		if e != nil {
 			err = errors.Join(err, fmt.Errorf("leftover of a save that was interrupted: %w", e))
 			continue
+		}
+		if kept != "" {
+			path += " (" + otherFiles(path, kept) + ")"
 		}
 		removed = append(removed, path)
 	}

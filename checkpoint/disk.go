@@ -16,8 +16,8 @@ type disk interface {
 	Create(path string) (file, error)
 	SyncDir(path string) error        // makes the names in a folder durable
 	Replace(temp, final string) error // gives the folder temp the name final; what had it is called temp then
-	RemoveAll(path string) error
-	Free(path string) (int64, bool) // bytes that can be written there, if that is known
+	Discard(temp string) error        // removes a checkpoint's files and the folder, if there is nothing else in it
+	Free(path string) (int64, bool)   // bytes that can be written there, if that is known
 }
 
 type file interface {
@@ -31,7 +31,7 @@ type osDisk struct{}
 
 func (osDisk) Mkdir(path string) error          { return os.Mkdir(path, 0o777) }
 func (osDisk) Create(path string) (file, error) { return os.Create(path) }
-func (osDisk) RemoveAll(path string) error      { return os.RemoveAll(path) }
+func (osDisk) Discard(temp string) error        { _, err := discard(temp); return err }
 func (osDisk) Free(path string) (int64, bool)   { return freeBytes(path) }
 func (osDisk) SyncDir(path string) error        { return syncDir(path) }
 

@@ -48,12 +48,12 @@ func (d *volatile) Replace(temp, final string) error {
 	return d.osDisk.Replace(temp, final)
 }
 
-// RemoveAll may only be asked for once its replacement's name is on the disk.
-func (d *volatile) RemoveAll(path string) error {
+// Discard may only be asked for once its replacement's name is on the disk.
+func (d *volatile) Discard(path string) error {
 	if d.folders[filepath.Dir(path)] {
 		d.t.Errorf("%s is removed before what replaces it is synced", path)
 	}
-	return d.osDisk.RemoveAll(path)
+	return d.osDisk.Discard(path)
 }
 
 type volatileFile struct {
@@ -142,6 +142,63 @@ func TestOthersThingsAreSetAside(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 4 { // two set aside, the stray folder, step 3
 		t.Errorf("left are %v, %v", entries, err)
+	}
+}
+
+// Of a folder only a checkpoint's own files are removed; one that holds more keeps the rest under another name. Another
+// program's trainer.json makes no checkpoint of ours.
+func TestOnlyOurFilesAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	write := func(folder, name string) {
+		t.Helper()
+		path := filepath.Join(dir, folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte("{}"), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := func(pattern string) {
+		t.Helper()
+		if found, err := filepath.Glob(filepath.Join(dir, pattern)); err != nil || len(found) != 1 {
+			t.Errorf("%s: %v, %v", pattern, found, err)
+		}
+	}
+	for _, step := range []int{2, 3, 5} {
+		mustSave(t, dir, step, 5)
+	}
+	write(Name(2), "errors.tsv")
+	write(Name(3), "export/model")
+	write(Name(4), StateFile)
+	write(Name(4), "weights.bin")
+	write(tempPrefix+"00000077", "notes")
+	_, err := Prune(dir, 1)
+	if err == nil || strings.Count(err.Error(), "held files that are no checkpoint's") != 2 {
+		t.Errorf("pruned: %v", err)
+	}
+	kept(Name(2) + "*.aside-*/errors.tsv")
+	kept(Name(3) + "*.aside-*/export/model")
+	kept(Name(4) + "/weights.bin")
+	removed, err := Clean(dir)
+	if err != nil || len(removed) != 1 || !strings.Contains(removed[0], "held files") {
+		t.Errorf("cleaned: %v, %v", removed, err)
+	}
+	kept(Name(77) + ".aside-*/notes")
+	if moved, err := SetAside(dir, 4); moved == "" || err != nil {
+		t.Errorf("another program's folder is not moved: %v", err)
+	}
+	// What a link leads to stays as well.
+	elsewhere := mustSave(t, t.TempDir(), 6, 5)
+	if err := os.Symlink(elsewhere, filepath.Join(dir, Name(6))); err != nil {
+		t.Fatal(err)
+	}
+	mustSave(t, dir, 7, 5)
+	if _, err := Prune(dir, 1); err != nil {
+		t.Error(err)
+	}
+	if _, err := Open(elsewhere); err != nil {
+		t.Error(err)
+	}
+	if list, err := List(dir); err != nil || len(list) != 1 || list[0].Step != 7 {
+		t.Errorf("%v, %v", list, err)
 	}
 }
 

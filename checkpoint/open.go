@@ -55,8 +55,8 @@ func (c *Checkpoint) State(dst any) error {
 // RawState is the state's JSON text.
 func (c *Checkpoint) RawState() json.RawMessage { return slices.Clone(c.state) }
 
-// inspect reads trainer.json and compares the sizes of the other files with it: the quick part of Open.
-func inspect(path string) (*manifest, error) {
+// readManifest reads a checkpoint's trainer.json and compares it with its checksum.
+func readManifest(path string) (*manifest, error) {
 	name := filepath.Join(path, StateFile)
 	f, err := os.Open(name)
 	if err != nil {
@@ -74,8 +74,17 @@ func inspect(path string) (*manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	return m, nil
+}
+
+// inspect reads trainer.json and compares the sizes of the other files with it: the quick part of Open.
+func inspect(path string) (*manifest, error) {
+	m, err := readManifest(path)
+	if err != nil {
+		return nil, err
+	}
 	if folder := filepath.Base(path); strings.HasPrefix(folder, namePrefix) && folder != Name(m.Step) {
-		return nil, fmt.Errorf("%s is of step %d, and the folder's name says otherwise", name, m.Step)
+		return nil, fmt.Errorf("%s is of step %d, and the folder's name says otherwise", filepath.Join(path, StateFile), m.Step)
 	}
 	for _, file := range []string{ModelFile, OptimizerFile} {
 		stat, err := os.Stat(filepath.Join(path, file))

@@ -28,7 +28,7 @@ func Prune(dir string, keepLast int, keep ...string) (removed []string, err erro
 			}
 			continue
 		}
-		if !hasState(e.Path) {
+		if !own(e.Path) {
 			continue // no checkpoint, so it isn't ours to remove
 		}
 		if slices.ContainsFunc(keep, func(k string) bool { return k != "" && filepath.Base(k) == filepath.Base(e.Path) }) {
@@ -48,7 +48,7 @@ func Prune(dir string, keepLast int, keep ...string) (removed []string, err erro
 func RemoveOthers(dir, path string) error {
 	list, err := List(dir)
 	for _, e := range list {
-		if filepath.Base(e.Path) != filepath.Base(path) && hasState(e.Path) {
+		if filepath.Base(e.Path) != filepath.Base(path) && own(e.Path) {
 			_, failed := remove(dir, e)
 			err = errors.Join(err, failed)
 		}
@@ -62,5 +62,9 @@ func remove(dir string, e Entry) (gone bool, err error) {
 	if err := os.Rename(e.Path, temp); err != nil {
 		return false, err
 	}
-	return true, os.RemoveAll(temp)
+	kept, err := discard(temp)
+	if kept != "" {
+		err = errors.New(otherFiles(e.Path, kept))
+	}
+	return true, err
 }

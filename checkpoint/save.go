@@ -25,20 +25,6 @@ func Save(dir string, step int, model, optimizer []Tensor, state any) (path stri
 	return save(osDisk{}, dir, step, model, optimizer, state)
 }
 
-// SetAside makes room for a checkpoint of step: what has its name in dir and is none, a file or a folder of somebody's
-// own, gets another name, which is returned. It is "" where there was nothing to do.
-func SetAside(dir string, step int) (moved string, err error) {
-	path := filepath.Join(dir, Name(step))
-	if _, err := os.Lstat(path); err != nil || hasState(path) {
-		return "", nil
-	}
-	moved = path + ".aside-" + random()
-	if err := os.Rename(path, moved); err != nil {
-		return "", err
-	}
-	return moved, nil
-}
-
 // NoSpaceError says that a checkpoint didn't fit on the disk.
 type NoSpaceError struct {
 	Path string // the checkpoint that was not made
@@ -90,7 +76,7 @@ func save(d disk, dir string, step int, model, optimizer []Tensor, state any) (s
 	if err := makeDir(d, dir); err != nil {
 		return "", explain(d, dir, final, need, err)
 	}
-	if _, err := os.Lstat(final); err == nil && !hasState(final) {
+	if _, err := os.Lstat(final); err == nil && !own(final) {
 		return "", fmt.Errorf("the checkpoint %s was not saved: something of that name is there, and it is no checkpoint: move it away", final)
 	}
 	if free, known := d.Free(dir); known && free < need {
@@ -105,13 +91,13 @@ func save(d disk, dir string, step int, model, optimizer []Tensor, state any) (s
 		err = d.Replace(temp, final)
 	}
 	if err != nil {
-		removal := d.RemoveAll(temp)
+		removal := d.Discard(temp)
 		return "", errors.Join(explain(d, dir, final, need, err), removal)
 	}
 	if err := d.SyncDir(dir); err != nil {
 		return final, fmt.Errorf("checkpoint %s is written, but a power cut could still lose it: %w", final, err)
 	}
-	_ = d.RemoveAll(temp) // what was called final before; if it can't be removed, Clean finds it
+	_ = d.Discard(temp) // what was called final before; if it can't be removed, Clean finds it
 	return final, nil
 }
 

@@ -72,7 +72,7 @@ func (t *trainer) average(ctx context.Context, n int) error {
 	dir := filepath.Join(t.cfg.Run.CheckpointDir, averagedDir)
 	path := filepath.Join(dir, checkpoint.Name(t.optimizer.Updates))
 	if what == "saved" || t.val != nil { // the score of a kept one is that of the validation set of now
-		if path, err = checkpoint.Save(dir, t.optimizer.Updates, t.tensors("", t.weights.Floats()), nil, &state); err != nil {
+		if path, err = t.write(dir, nil, &state); err != nil {
 			return fmt.Errorf("%w; the run itself is saved, and --resume auto makes the average later", err)
 		}
 	}

@@ -50,6 +50,20 @@ func TestWhyARunEnds(t *testing.T) {
 	}
 }
 
+// Before the first update there is nothing to save, and a run that is stopped then leaves no checkpoint behind.
+func TestInterruptedBeforeTheFirstUpdate(t *testing.T) {
+	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
+	ctx, stop := context.WithCancel(t.Context())
+	run := start(t, cfg, nil)
+	stop()
+	if err := run.loop(ctx); err != context.Canceled {
+		t.Errorf("the run ended with %v", err)
+	}
+	if list, err := checkpoint.List(cfg.Run.CheckpointDir); err != nil || len(list) > 0 {
+		t.Errorf("%v are saved, %v", list, err)
+	}
+}
+
 // stopBetween is a context that ends right after the next look at it, once it is armed.
 type stopBetween struct {
 	context.Context

@@ -30,14 +30,7 @@ func (t *trainer) save(due bool) error {
 	p.Seconds = t.earlier + time.Since(t.started).Seconds()
 	m, v := t.optimizer.moments[0].Floats(), t.optimizer.moments[1].Floats()
 	moments := append(t.tensors("m.", m), t.tensors("v.", v)...)
-	moved, err := checkpoint.SetAside(t.cfg.Run.CheckpointDir, t.optimizer.Updates)
-	if err != nil {
-		return fmt.Errorf("update %d is not saved: %w", t.optimizer.Updates, err)
-	}
-	if moved != "" {
-		t.report.say("WARNING: what had the name of this checkpoint and was none is called %s now", moved)
-	}
-	path, err := checkpoint.Save(t.cfg.Run.CheckpointDir, t.optimizer.Updates, t.tensors("", t.weights.Floats()), moments, &t.state)
+	path, err := t.write(t.cfg.Run.CheckpointDir, moments, &t.state)
 	if err != nil {
 		return t.withAdvice(err)
 	}
@@ -46,15 +39,25 @@ func (t *trainer) save(due bool) error {
 	if t.state.BestStep == t.optimizer.Updates && t.state.Best != nil {
 		t.best = path
 	}
-	if _, err := t.prune(); err != nil {
-		t.report.say("WARNING: an old checkpoint stays: %v", err)
-	}
+	t.prune()
 	if again {
 		return nil
 	}
 	t.report.say("saved %s", path)
 	t.record("save", map[string]any{"update": t.optimizer.Updates, "path": path})
 	return nil
+}
+
+// write makes a checkpoint of the weights in memory in dir. What is in its place and is none is moved, with a word.
+func (t *trainer) write(dir string, moments []checkpoint.Tensor, state any) (path string, err error) {
+	moved, err := checkpoint.SetAside(dir, t.optimizer.Updates)
+	if err != nil {
+		return "", fmt.Errorf("update %d is not saved in %s: %w", t.optimizer.Updates, dir, err)
+	}
+	if moved != "" {
+		t.report.say("WARNING: what had the name of this checkpoint and was none is called %s now", moved)
+	}
+	return checkpoint.Save(dir, t.optimizer.Updates, t.tensors("", t.weights.Floats()), moments, state)
 }
 
 // withAdvice says how a run on a full disk can go on.
@@ -72,8 +75,8 @@ func (t *trainer) withAdvice(err error) error {
 }
 
 // prune removes old checkpoints and names them. What the average is made of stays, and what was best before a last
-// validation that wasn't due: a resumed run goes by it.
-func (t *trainer) prune() (removed []string, err error) {
+// validation that wasn't due: a resumed run goes by it. That one can't be removed is no reason to stop.
+func (t *trainer) prune() (removed []string) {
 	keep := []string{filepath.Base(t.best)}
 	for _, update := range t.averagedUpdates(t.cfg.Run.AverageLast) {
 		keep = append(keep, checkpoint.Name(update))
@@ -81,7 +84,11 @@ func (t *trainer) prune() (removed []string, err error) {
 	if b := t.state.Before; b != nil && b.Best != nil {
 		keep = append(keep, checkpoint.Name(b.BestStep))
 	}
-	return checkpoint.Prune(t.cfg.Run.CheckpointDir, t.cfg.Run.KeepLast, keep...)
+	removed, err := checkpoint.Prune(t.cfg.Run.CheckpointDir, t.cfg.Run.KeepLast, keep...)
+	if err != nil {
+		t.report.say("WARNING: removing old checkpoints: %v", err)
+	}
+	return removed
 }
 
 // finish validates and saves what the last update made, and scores the test set with the averaged weights or the best.

@@ -86,11 +86,10 @@ func (t *trainer) makeRoom() error {
 	if n := len(entries); err != nil || n == 0 || t.profiling() || filepath.Clean(entries[n-1].Path) != filepath.Clean(t.last) {
 		return err
 	}
-	removed, err := t.prune()
-	for _, path := range removed {
+	for _, path := range t.prune() {
 		t.report.say("removed %s: keep_last is %d", path, t.cfg.Run.KeepLast)
 	}
-	return err
+	return nil
 }
 
 // loadData reads manifests, vocabulary and statistics, and makes the loaders.
@@ -99,6 +98,9 @@ func (t *trainer) loadData(ctx context.Context, from *checkpoint.Checkpoint) err
 	var err error
 	t.policy = cfg.Policy()
 	if t.train, err = loadManifest(cfg.Data.TrainManifest, cfg, true); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if t.vocab, err = t.vocabulary(from); err != nil {

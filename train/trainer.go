@@ -199,6 +199,9 @@ func (t *trainer) interrupted() error {
 	if t.profiling() {
 		return errors.Join(t.printProfile(), context.Canceled)
 	}
+	if p := t.state.Progress; t.optimizer.Updates == 0 && p.Epoch == 0 && p.Window == 0 {
+		return context.Canceled // nothing is done yet, so there is nothing to save
+	}
 	if err := t.save(false); err != nil {
 		return fmt.Errorf("interrupted, and the state is not saved: %w", err)
 	}

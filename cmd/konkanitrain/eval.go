@@ -67,7 +67,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	e, err := model.Evaluate(ctx, c.Manifest, train.EvalOptions{
 		PathMap: c.PathMap, SkipBadLines: c.SkipBadLines, BadLineLimit: c.BadLineLimit, Progress: s.err, PerUtterance: rows.add,
 	})
-	if err := errors.Join(err, rows.close()); err != nil {
+	if err := rows.end(err); err != nil {
 		return err
 	}
 	out := s.out
@@ -87,7 +87,7 @@ func (c evalConfig) validate() error {
 		needFile("manifest", c.Manifest, "FILE (JSON lines, CSV, Common Voice TSV or a Kaldi folder)"),
 	}
 	_, err := data.ParsePathMap(c.PathMap)
-	problems = append(problems, newOrTable(c.PerUtterance), err)
+	problems = append(problems, tableOnly(c.PerUtterance), err)
 	if c.BadLineLimit < 0 || c.BadLineLimit > 1 {
 		problems = append(problems, fmt.Errorf("bad_line_limit is %g, want a share from 0 to 1", c.BadLineLimit))
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,42 +13,44 @@ import (
 // tableHead is the first line of a table.
 const tableHead = "id\tword_errors\twords\tchar_errors\tchars\tloss\treference\thypothesis\tproblem\n"
 
-// newOrTable is the problem with a file that a table would overwrite; nil if it isn't there, is empty or holds a table.
-func newOrTable(path string) error {
+// partial is added to a table's name until it is whole.
+const partial = ".partial"
+
+// tableOnly is the problem with a file that a table would overwrite; nil if it isn't there, is empty or holds a table.
+func tableOnly(path string) error {
 	if path == "" || path == "-" {
 		return nil
 	}
-	stat, err := os.Stat(path)
-	if err != nil || !stat.Mode().IsRegular() || stat.Size() == 0 {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("per_utterance: %w", err)
-	}
-	defer f.Close()
-	head := make([]byte, len(tableHead))
-	if n, _ := io.ReadFull(f, head); string(head[:n]) != tableHead {
-		return fmt.Errorf("per_utterance: %s is there and is no table of this program's, so it is not overwritten: name another file", path)
+	for _, name := range []string{path, path + partial} {
+		stat, err := os.Stat(name)
+		if err != nil || !stat.Mode().IsRegular() {
+			continue
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("per_utterance: %w", err)
+		}
+		defer f.Close()
+		head := make([]byte, len(tableHead))
+		if n, _ := io.ReadFull(f, head); n > 0 && string(head[:n]) != tableHead {
+			return fmt.Errorf("per_utterance: %s is there and is no table of this program's, so it is not overwritten: name another file", name)
+		}
 	}
 	return nil
 }
 
 // table writes one line of tab-separated values for each utterance. The zero value writes nothing.
 type table struct {
-	path  string // of the file to make when there is something to write; "" once it is made
+	path  string // of the file; "" without one
 	w     *bufio.Writer
-	file  io.Closer
+	file  *os.File // being written; nil before the first line
 	begun bool
 }
 
-// newTable is for the file called path; "-" is out, "" nothing. A file that is there stays as it is until the first
-// utterance has been scored.
+// newTable is for the file called path; "-" is out, "" nothing. A file that is there stays as it is until the new table
+// is whole.
 func newTable(path string, out io.Writer) *table {
-	switch path {
-	case "":
-		return &table{}
-	case "-":
+	if path == "-" {
 		return &table{w: bufio.NewWriter(out)}
 	}
 	return &table{path: path}
@@ -58,11 +59,15 @@ func newTable(path string, out io.Writer) *table {
 // begin makes the file and writes the head.
 func (t *table) begin() error {
 	if t.path != "" {
-		f, err := os.Create(t.path)
+		name := t.path + partial
+		if stat, err := os.Lstat(t.path); err == nil && !stat.Mode().IsRegular() {
+			name = t.path // a device or a pipe can't be replaced at the end
+		}
+		f, err := os.Create(name)
 		if err != nil {
 			return fmt.Errorf("per_utterance: %w", err)
 		}
-		t.path, t.w, t.file = "", bufio.NewWriter(f), f
+		t.w, t.file = bufio.NewWriter(f), f
 	}
 	_, err := t.w.WriteString(tableHead)
 	return err
@@ -87,13 +92,24 @@ func (t *table) add(h train.Hypothesis) error {
 	return err
 }
 
-func (t *table) close() error {
-	if t.w == nil {
-		return nil
+// end finishes the table, whose making came to err. One that is not whole leaves the older file alone.
+func (t *table) end(err error) error {
+	if err == nil && t.w != nil {
+		err = t.w.Flush()
 	}
-	err := t.w.Flush()
-	if t.file != nil {
-		err = errors.Join(err, t.file.Close())
+	if t.file == nil {
+		return err
+	}
+	if e := t.file.Close(); err == nil {
+		err = e
+	}
+	name := t.file.Name()
+	switch {
+	case name == t.path:
+	case err == nil:
+		err = os.Rename(name, t.path)
+	default:
+		_ = os.Remove(name) // err says more
 	}
 	return err
 }

@@ -1,0 +1,70 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// parts of a checkpoint's folder, and all that is ever removed from one.
+var files = []string{StateFile, ModelFile, OptimizerFile}
+
+// own says whether a folder is a checkpoint of ours: its trainer.json is as Save has written it. The other files may be
+// damaged.
+func own(path string) bool {
+	_, err := readManifest(path)
+	return err == nil
+}
+
+// SetAside makes room for a checkpoint of step: what has its name in dir and is none, a file or a folder of somebody's
+// own or a checkpoint whose trainer.json is damaged, gets another name, which is returned. It is "" where there was
+// nothing to do.
+func SetAside(dir string, step int) (moved string, err error) {
+	path := filepath.Join(dir, Name(step))
+	if _, err := os.Lstat(path); err != nil || own(path) {
+		return "", nil
+	}
+	moved = aside(path)
+	if err := os.Rename(path, moved); err != nil {
+		return "", err
+	}
+	return moved, nil
+}
+
+// aside is a new name for what has the path of a checkpoint, temporary or not, and isn't removed.
+func aside(path string) string {
+	name := namePrefix + strings.TrimPrefix(strings.TrimPrefix(filepath.Base(path), tempPrefix), namePrefix)
+	return filepath.Join(filepath.Dir(path), name+".aside-"+random())
+}
+
+// discard removes a folder with a temporary name and the files in it that are a checkpoint's. A folder in which there is
+// more is kept under another name, which is returned.
+func discard(temp string) (kept string, err error) {
+	if stat, err := os.Lstat(temp); err != nil || !stat.IsDir() { // gone, or a link: what it leads to stays
+		if err := os.Remove(temp); !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		return "", nil
+	}
+	for _, name := range files {
+		if err := os.Remove(filepath.Join(temp, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	if os.Remove(temp) == nil {
+		return "", nil
+	}
+	kept = aside(temp)
+	if err := os.Rename(temp, kept); err != nil {
+		return "", err
+	}
+	return kept, nil
+}
+
+// otherFiles says that a folder held more than a checkpoint.
+func otherFiles(path, kept string) string {
+	return fmt.Sprintf("%s held files that are no checkpoint's: they are in %s now", path, kept)
+}
