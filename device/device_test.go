@@ -1,8 +1,11 @@
 package device
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"math"
+	"strings"
 	"testing"
 	"unsafe"
 )
@@ -17,10 +20,9 @@ func TestHostCountsAndGivesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := a.Floats(); len(f) != 250 || f[249] != 0 || uintptr(unsafe.Pointer(&f[0]))%64 != 0 {
-		t.Fatalf("1000 bytes are %d floats, want 250 zeros aligned to 64 bytes", len(f))
+	if m := a.Host(); len(m) != 1000 || m[999] != 0 || uintptr(unsafe.Pointer(&m[0]))%64 != 0 {
+		t.Fatalf("1000 bytes are %d, want as many zeros, aligned to 64 bytes", len(m))
 	}
-	a.Floats()[249] = 1
 	if u := h.Usage(); u != (Usage{Allocated: 1024, Peak: 1024, Buffers: 2}) {
 		t.Fatalf("usage is %+v", u)
 	}
@@ -32,24 +34,76 @@ func TestHostCountsAndGivesBack(t *testing.T) {
 	}
 }
 
+func TestHostBufferIsAStream(t *testing.T) {
+	b, err := NewHost().Alloc(10, "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Free()
+	if n, err := io.NewOffsetWriter(b, 3).Write([]byte("abc")); n != 3 || err != nil {
+		t.Fatal(n, err)
+	}
+	got, err := io.ReadAll(io.NewSectionReader(b, 2, 5))
+	if err != nil || !bytes.Equal(got, []byte("\x00abc\x00")) {
+		t.Fatalf("read back %q, %v", got, err)
+	}
+	p := make([]byte, 4)
+	if n, err := b.ReadAt(p, 8); n != 2 || err != io.EOF {
+		t.Errorf("reading 4 bytes, 2 of them past the end: %d, %v", n, err)
+	}
+	if n, err := b.WriteAt(p, 8); n != 2 || err != io.ErrShortWrite {
+		t.Errorf("writing 4 bytes, 2 of them past the end: %d, %v", n, err)
+	}
+	for _, offset := range []int64{-1, 11} {
+		if n, err := b.ReadAt(p, offset); n != 0 || err == nil {
+			t.Errorf("reading at %d: %d, %v", offset, n, err)
+		}
+		if n, err := b.WriteAt(p, offset); n != 0 || err == nil {
+			t.Errorf("writing at %d: %d, %v", offset, n, err)
+		}
+	}
+	b.Zero()
+	if !bytes.Equal(b.Host(), make([]byte, 10)) {
+		t.Errorf("after Zero it holds %q", b.Host())
+	}
+}
+
 func TestHostOutOfMemory(t *testing.T) {
 	_, err := NewHost().Alloc(math.MaxInt64/2, "arena of worker 0")
 	var oom *OutOfMemory
-	if !errors.As(err, &oom) || oom.What != "arena of worker 0" || oom.Size != math.MaxInt64/2 {
+	if !errors.As(err, &oom) || oom.What != "arena of worker 0" || oom.Size != math.MaxInt64/2 || oom.Err == nil {
 		t.Fatalf("error is %v", err)
+	}
+	if want := "out of memory: no 4611686018427387903 bytes for arena of worker 0 beside the 0 allocated: " + oom.Err.Error(); err.Error() != want {
+		t.Errorf("error is %q, want %q", err, want)
+	}
+	if !errors.Is(err, oom.Err) {
+		t.Error("the system's error is lost")
 	}
 }
 
 func TestNullKeepsNothingAndHasALimit(t *testing.T) {
 	n := NewNull(1 << 40)
 	b, err := n.Alloc(1<<40, "all of it")
-	if err != nil || b.Floats() != nil || b.Size() != 1<<40 {
+	if err != nil || b.Host() != nil || b.Size() != 1<<40 {
 		t.Fatal(b, err)
 	}
-	if _, err := n.Alloc(1, "one more"); err == nil {
-		t.Fatal("the limit was passed")
+	b.Zero()
+	if k, err := b.WriteAt([]byte{1, 2}, 5); k != 2 || err != nil {
+		t.Errorf("writing to nothing: %d, %v", k, err)
+	}
+	if _, err := b.ReadAt(make([]byte, 1), 0); err == nil {
+		t.Error("something was read from nothing")
+	}
+	_, err = n.Alloc(1, "one more")
+	if err == nil || !strings.Contains(err.Error(), "no 1 bytes for one more beside the 1099511627776 allocated, the limit is 1099511627776") {
+		t.Fatalf("the limit was passed: %v", err)
 	}
 	b.Free()
+	b.Free()
+	if u := n.Usage(); u != (Usage{Peak: 1 << 40}) {
+		t.Errorf("usage after freeing all is %+v", u)
+	}
 	if _, err := n.Alloc(1, "one more"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,9 @@
 package device
 
 import (
+	"io"
+	"math"
 	"sync"
-	"unsafe"
 )
 
 // Host is the machine's memory. The zero value is ready for use.
@@ -15,35 +16,58 @@ func NewHost() *Host { return &Host{} }
 func (h *Host) Name() string { return "cpu" }
 
 // Alloc maps fresh zero pages. A size of 0 gives a buffer without memory.
-func (h *Host) Alloc(size int, what string) (Buffer, error) {
-	b := &hostBuffer{host: h, size: size}
+func (h *Host) Alloc(size int64, what string) (Buffer, error) {
+	b := &hostBuffer{host: h}
 	if size > 0 {
-		mem, err := mapPages(size)
+		mem, err := mapPages(int(min(size, math.MaxInt))) // what doesn't fit an int doesn't fit the memory either
 		if err != nil {
-			return nil, &OutOfMemory{What: what, Size: int64(size), Allocated: h.Usage().Allocated, Err: err}
+			return nil, &OutOfMemory{What: what, Size: size, Allocated: h.Usage().Allocated, Err: err}
 		}
 		b.mem = mem
 	}
-	h.add(int64(size), 1)
+	b.size = size
+	h.add(size, 1)
 	return b, nil
 }
 
 type hostBuffer struct {
 	host *Host
-	size int
+	size int64
 	mem  []byte
 	once sync.Once
 }
 
 // Size in bytes.
-func (b *hostBuffer) Size() int { return b.size }
+func (b *hostBuffer) Size() int64 { return b.size }
 
-// Floats is all of the memory; up to three bytes at its end that are no whole float32 are left out.
-func (b *hostBuffer) Floats() []float32 {
-	if len(b.mem) < 4 {
-		return []float32{}
+// Host is the memory.
+func (b *hostBuffer) Host() []byte { return b.mem }
+
+// Zero clears the memory.
+func (b *hostBuffer) Zero() { clear(b.mem) }
+
+// ReadAt copies bytes from offset on to p.
+func (b *hostBuffer) ReadAt(p []byte, offset int64) (int, error) {
+	if offset < 0 || offset > b.size {
+		return 0, io.EOF
 	}
-	return unsafe.Slice((*float32)(unsafe.Pointer(&b.mem[0])), b.size/4)
+	n := copy(p, b.mem[offset:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// WriteAt copies p to the bytes from offset on.
+func (b *hostBuffer) WriteAt(p []byte, offset int64) (int, error) {
+	if offset < 0 || offset > b.size {
+		return 0, io.ErrShortWrite
+	}
+	n := copy(b.mem[offset:], p)
+	if n < len(p) {
+		return n, io.ErrShortWrite
+	}
+	return n, nil
 }
 
 // Free gives the pages back and takes the buffer out of the count, once.
@@ -53,7 +77,7 @@ func (b *hostBuffer) Free() {
 			unmapPages(b.mem)
 			b.mem = nil
 		}
-		b.host.add(-int64(b.size), -1)
+		b.host.add(-b.size, -1)
 	})
 }
 

@@ -1,6 +1,9 @@
 package device
 
-import "sync"
+import (
+	"errors"
+	"sync"
+)
 
 // Null counts and keeps nothing: a plan can be carried out on it without any memory. With a Limit it fails
 // as a card of that size would.
@@ -16,25 +19,40 @@ func NewNull(limit int64) *Null { return &Null{Limit: limit} }
 func (n *Null) Name() string { return "null" }
 
 // Alloc counts size bytes.
-func (n *Null) Alloc(size int, what string) (Buffer, error) {
-	if held := n.Usage().Allocated; n.Limit > 0 && held+int64(size) > n.Limit {
-		return nil, &OutOfMemory{What: what, Size: int64(size), Allocated: held}
+func (n *Null) Alloc(size int64, what string) (Buffer, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if held := n.usage.Allocated; n.Limit > 0 && size > n.Limit-held {
+		return nil, &OutOfMemory{What: what, Size: size, Allocated: held, Limit: n.Limit}
 	}
-	n.add(int64(size), 1)
+	n.usage.Allocated += size
+	n.usage.Buffers++
+	n.usage.Peak = max(n.usage.Peak, n.usage.Allocated)
 	return &nullBuffer{null: n, size: size}, nil
 }
 
 type nullBuffer struct {
 	null *Null
-	size int
+	size int64
 	once sync.Once
 }
 
-// Size in bytes, as asked for.
-func (b *nullBuffer) Size() int { return b.size }
+var errNull = errors.New("the null device keeps no bytes: there is nothing to read")
 
-// Floats is nil: there is no memory.
-func (b *nullBuffer) Floats() []float32 { return nil }
+// Size in bytes, as asked for.
+func (b *nullBuffer) Size() int64 { return b.size }
+
+// Host is nil: there is no memory.
+func (b *nullBuffer) Host() []byte { return nil }
+
+// Zero has nothing to do.
+func (b *nullBuffer) Zero() {}
+
+// ReadAt is an error: nothing was kept.
+func (b *nullBuffer) ReadAt([]byte, int64) (int, error) { return 0, errNull }
+
+// WriteAt forgets p.
+func (b *nullBuffer) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
 
 // Free takes the buffer out of the count, once.
-func (b *nullBuffer) Free() { b.once.Do(func() { b.null.add(-int64(b.size), -1) }) }
+func (b *nullBuffer) Free() { b.once.Do(func() { b.null.add(-b.size, -1) }) }

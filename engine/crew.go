@@ -3,74 +3,73 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
-	"sync"
 
 	"gorgonia.org/tensor"
 
 	"konkanitrain/device"
-	"konkanitrain/internal/simd"
 	"konkanitrain/op"
 )
 
-// Crew is a fixed number of workers on one device. Each takes whole utterances: it has an arena, a gradient
-// buffer and a BLAS workspace of its own, and shares the weights. Kernels are single-threaded; the speed of
-// several cores comes from several workers.
-type Crew struct {
-	Workers []*Worker
-	dev     device.Device
-	memory  Memory // what all workers share
-	tasks   []chan func(*Worker)
+// Crew is the replica on CPUs: a fixed number of workers that share weights. Each takes whole micro-batches: it has an
+// arena, a gradient buffer and a BLAS workspace of its own. Kernels are single-threaded; the speed of several cores
+// comes from several workers.
+type Crew[K comparable] struct {
+	*holding[K]
+	workers []*worker[K]
 	done    chan error
 	closed  bool
+	tables  int64 // bytes of tables when machines were bound: they are bound anew when tables have grown
 
-	// Of Reduce: who has gradients, the sums of squares of the pieces, and addPieces, made once because a method value
-	// is an allocation.
-	ran     []*Worker
-	squares []float64
-	add     func(*Worker)
+	// What the workers work on, and their tasks, made once because a method value is an allocation.
+	pass      *Pass[K]
+	ran       []*worker[K]  // in Reduce: who has gradients
+	reduced   device.Buffer // the sum of gradients, until Update has used it; nil without one
+	pieces    pieces
+	kernels   flatKernels
+	constants [2][8]float32 // of the step of AdamW, without decay and with it
+	run       func(*worker[K]) error
+	tasks     tasks[K]
 }
 
-// Worker is one of a crew. Within [Crew.Do] it belongs to one goroutine.
-type Worker struct {
-	Index   int
-	Profile *Profile // set to measure
-	Runs    int      // since the gradients were last taken: 0 means that Grads holds nothing
-
-	crew     *Crew
+// worker is one of a crew. Within a task it belongs to one goroutine.
+type worker[K comparable] struct {
+	index    int
+	crew     *Crew[K]
+	tasks    chan func(*worker[K]) error
 	env      op.Env
-	arena    device.Buffer
-	grads    device.Buffer // nil without training
 	machines map[*Program]*Machine
+	profile  *Profile // nil: nothing is measured
+	runs     int      // since the gradients were last taken: 0 means that they are not there
+
+	operands, sources []op.Tensor // memory for the operands of a kernel on flat buffers
 }
 
-// NewCrew starts n workers that share weights (of layout) and tables. With train, each has a gradient buffer.
-func NewCrew(dev device.Device, n int, layout *Layout, weights []float32, shared func(string, tensor.Shape) []float32, train bool) (*Crew, error) {
-	if n < 1 {
-		return nil, fmt.Errorf("crew: %d workers, want 1 or more", n)
+// enoughRows is the number of rows of a micro-batch's matrices from which on products run at full speed on one core.
+const enoughRows = 256
+
+func cpuWishes(workers int) Wishes { return Wishes{Workers: workers, Rows: enoughRows} }
+
+// NewCrew starts workers on the host's memory, one for each core if workers is 0. With train they have gradient buffers,
+// and there are moments.
+func NewCrew[K comparable](dev device.Device, net Network[K], workers int, train bool) (*Crew[K], error) {
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
 	}
-	c := &Crew{
-		dev: dev, done: make(chan error, n),
-		memory: Memory{Layout: layout, Weights: weights, Shared: shared},
+	h, err := hold(dev, net, workers, train)
+	if err != nil {
+		return nil, err
 	}
-	c.add = c.addPieces
-	if train {
-		c.squares = make([]float64, (layout.Words+pieceWords-1)/pieceWords)
-	}
-	for i := range n {
-		w := &Worker{Index: i, crew: c, env: op.Env{BLAS: op.NewBLAS()}, machines: map[*Program]*Machine{}}
-		if train {
-			var err error
-			if w.grads, err = dev.Alloc(4*layout.Words, fmt.Sprintf("gradients of worker %d", i)); err != nil {
-				c.Close()
-				return nil, err
-			}
-		}
-		c.Workers = append(c.Workers, w)
-		tasks := make(chan func(*Worker))
-		c.tasks = append(c.tasks, tasks)
+	c := &Crew[K]{holding: h, done: make(chan error, workers), pieces: cut(h.layout), kernels: flatKernels{}}
+	c.programs.Dropped = c.forget
+	c.run = c.runBatches
+	c.tasks = tasks[K]{reduce: c.reducePieces, update: c.updatePieces, finite: c.finitePieces}
+	for i := range workers {
+		w := &worker[K]{index: i, crew: c, env: op.Env{BLAS: op.NewBLAS()}, machines: map[*Program]*Machine{}, tasks: make(chan func(*worker[K]) error)}
+		c.workers = append(c.workers, w)
 		go func() {
-			for task := range tasks {
+			for task := range w.tasks {
 				c.done <- w.do(task)
 			}
 		}()
@@ -78,17 +77,17 @@ func NewCrew(dev device.Device, n int, layout *Layout, weights []float32, shared
 	return c, nil
 }
 
-// Do runs task once on each worker at the same time and waits for all. A panic inside a task is a mistake in
-// this program; it comes back as an error with its stack, so that the caller can still save what it has.
-func (c *Crew) Do(task func(*Worker)) error {
+// do runs task once on each worker at the same time and waits for all. It returns the first error. A panic inside a task
+// is a mistake in this program; it comes back as an error with its stack, so that the caller can still save what it has.
+func (c *Crew[K]) do(task func(*worker[K]) error) error {
 	if c.closed {
 		return errors.New("crew: closed, its workers are gone")
 	}
-	for _, t := range c.tasks {
-		t <- task
+	for _, w := range c.workers {
+		w.tasks <- task
 	}
 	var first error
-	for range c.tasks {
+	for range c.workers {
 		if err := <-c.done; err != nil && first == nil {
 			first = err
 		}
@@ -96,49 +95,80 @@ func (c *Crew) Do(task func(*Worker)) error {
 	return first
 }
 
-func (w *Worker) do(task func(*Worker)) (err error) {
+func (w *worker[K]) do(task func(*worker[K]) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("worker %d broke down: %v\n%s", w.Index, r, debug.Stack())
+			err = fmt.Errorf("worker %d broke down: %v\n%s", w.index, r, debug.Stack())
 		}
 	}()
-	task(w)
-	return nil
+	return task(w)
 }
 
-// Reserve makes every worker's arena at least bytes large. Programs bound before an arena moves are bound
-// again on their next use; reserving the largest at the start avoids that.
-func (c *Crew) Reserve(bytes int) error {
-	for _, w := range c.Workers {
-		if w.arena != nil && w.arena.Size() >= bytes {
-			continue
+// Wishes are one micro-batch for each worker, with enough rows to keep a core busy.
+func (c *Crew[K]) Wishes() Wishes { return cpuWishes(len(c.workers)) }
+
+// Prepare compiles, makes arenas large enough, and binds each batch's program to its worker's memory. A program that is
+// bound already costs a look at a map.
+func (c *Crew[K]) Prepare(batches []Batch[K], bytes int64) error {
+	c.programs.Limit = max(c.programs.Limit, len(batches)) // none of this pass may be dropped before it has run
+	for _, b := range batches {
+		if b.Worker < 0 || b.Worker >= len(c.workers) {
+			return fmt.Errorf("a batch for worker %d of %d", b.Worker, len(c.workers))
 		}
-		if w.arena != nil {
-			w.arena.Free()
-			w.arena = nil
-		}
-		clear(w.machines)
-		b, err := c.dev.Alloc(bytes, fmt.Sprintf("arena of worker %d", w.Index))
+		p, err := c.programs.Get(b.Key)
 		if err != nil {
 			return err
 		}
-		w.arena = b
+		bytes = max(bytes, p.ArenaBytes())
 	}
-	return nil
+	moved, err := c.reserve(bytes)
+	if moved {
+		c.unbind()
+	}
+	if err != nil {
+		return err
+	}
+	for {
+		for _, b := range batches {
+			p, err := c.programs.Get(b.Key)
+			if err != nil {
+				return err
+			}
+			if _, err := c.workers[b.Worker].machine(p); err != nil {
+				return err
+			}
+		}
+		n := c.net.TableBytes()
+		if n == c.tables {
+			return nil
+		}
+		c.tables = n // a longer shape has made a table grow: whoever holds the old one is bound again, so that it is freed
+		c.unbind()
+	}
 }
 
-// Machine is the program bound to the worker's memory; the first call for a program binds it.
-func (w *Worker) Machine(p *Program) (*Machine, error) {
+// unbind forgets all machines.
+func (c *Crew[K]) unbind() {
+	for _, w := range c.workers {
+		clear(w.machines)
+	}
+}
+
+// forget drops the workers' bindings of a program that is used no more.
+func (c *Crew[K]) forget(p *Program) {
+	for _, w := range c.workers {
+		delete(w.machines, p)
+	}
+}
+
+// machine is the program bound to the worker's memory; the first call for a program binds it.
+func (w *worker[K]) machine(p *Program) (*Machine, error) {
 	if m := w.machines[p]; m != nil {
 		return m, nil
 	}
-	if w.arena == nil {
-		return nil, errors.New("crew: no arena is reserved")
-	}
-	memory := w.crew.memory
-	memory.Arena = w.arena.Floats()
-	if w.grads != nil {
-		memory.Grads = w.grads.Floats()
+	memory := Memory{Arena: w.crew.arenas[w.index].Host(), Layout: w.crew.layout, Weights: w.crew.weights.Host(), Shared: w.crew.table}
+	if w.crew.train {
+		memory.Grads = w.crew.grads[w.index].Host()
 	}
 	m, err := p.Bind(memory)
 	if err != nil {
@@ -148,121 +178,74 @@ func (w *Worker) Machine(p *Program) (*Machine, error) {
 	return m, nil
 }
 
-// Run runs m; its gradients are added to those of earlier runs since [Crew.Reduce].
-func (w *Worker) Run(m *Machine) {
-	m.Run(&w.env, w.Runs > 0, w.Profile)
-	if m.prog.Grads != nil {
-		w.Runs++
-	}
+func (c *Crew[K]) table(name string, shape tensor.Shape) []float32 { return c.net.Table(name, shape) }
+
+// Run makes a pass: each worker runs its batches one after the other.
+func (c *Crew[K]) Run(p *Pass[K]) error {
+	c.pass = p
+	return c.do(c.run)
 }
 
-// Forget drops the workers' bindings of a program that is used no more.
-func (c *Crew) Forget(p *Program) {
-	for _, w := range c.Workers {
-		delete(w.machines, p)
-	}
-}
-
-// Reduce adds the gradients of all workers that ran, in the order of the workers. It returns the sum, in the
-// memory of the first of them (nil if none ran) and valid until the next Run, and the sum of its squares. Both are
-// made in pieces of fixed size that the workers share, so they don't depend on timing. It doesn't allocate.
-func (c *Crew) Reduce() (sum []float32, squares float64, err error) {
-	c.ran = c.ran[:0]
-	for _, w := range c.Workers {
-		if w.Runs > 0 {
-			c.ran = append(c.ran, w)
-			w.Runs = 0
+// runBatches is one worker's part of a pass.
+func (c *Crew[K]) runBatches(w *worker[K]) error {
+	for i, b := range c.pass.Batches {
+		if b.Worker != w.index {
+			continue
+		}
+		m := w.machines[c.programs.kept(b.Key)]
+		if m == nil {
+			return fmt.Errorf("batch %d, %+v, was not prepared", i, b.Key)
+		}
+		if err := c.pass.Fill(i, m); err != nil {
+			return err
+		}
+		m.Run(&w.env, w.runs > 0, w.profile)
+		if m.prog.Grads != nil {
+			w.runs++
+		}
+		if err := c.pass.Collect(i, m); err != nil {
+			return err
 		}
 	}
-	if len(c.ran) == 0 {
-		return nil, 0, nil
-	}
-	if err := c.Do(c.add); err != nil {
-		return nil, 0, err
-	}
-	for _, s := range c.squares {
-		squares += s
-	}
-	return c.ran[0].grads.Floats(), squares, nil
+	return nil
 }
 
-// pieceWords is the size of the pieces that workers take in turn: 128 KB, which stay in the second-level cache between
-// the sum and its squares.
-const pieceWords = 1 << 15
+// Usage is what the crew holds.
+func (c *Crew[K]) Usage() Usage { return c.usage(len(c.workers)) }
 
-// addPieces is a worker's part of Reduce: every n-th piece of the buffers of all workers that ran.
-func (c *Crew) addPieces(w *Worker) {
-	sum := c.ran[0].grads.Floats()
-	for i := w.Index; i < len(c.squares); i += len(c.Workers) {
-		lo, hi := i*pieceWords, min((i+1)*pieceWords, len(sum))
-		for _, other := range c.ran[1:] {
-			simd.Add(sum[lo:hi], sum[lo:hi], other.grads.Floats()[lo:hi])
-		}
-		c.squares[i] = simd.SumSquares(sum[lo:hi])
+// Trim gives the Go heap's idle pages back to the system. Arenas stay: the next pass needs them.
+func (c *Crew[K]) Trim() { debug.FreeOSMemory() }
+
+// StartProfile measures every pass from now on.
+func (c *Crew[K]) StartProfile() {
+	for _, w := range c.workers {
+		w.profile = NewProfile()
 	}
+}
+
+// Profile is the sum of what the workers have measured; nil where nothing is measured.
+func (c *Crew[K]) Profile() *Profile {
+	if c.workers[0].profile == nil {
+		return nil
+	}
+	sum := NewProfile()
+	for _, w := range c.workers {
+		sum.Merge(w.profile)
+	}
+	return sum
 }
 
 // Close stops the workers and frees their memory.
-func (c *Crew) Close() {
+func (c *Crew[K]) Close() {
 	if c.closed {
 		return
 	}
 	c.closed = true
-	for _, t := range c.tasks {
-		close(t)
+	for _, w := range c.workers {
+		close(w.tasks)
 	}
-	for _, w := range c.Workers {
-		for _, b := range []device.Buffer{w.arena, w.grads} {
-			if b != nil {
-				b.Free()
-			}
-		}
-		clear(w.machines)
-	}
+	c.unbind()
+	c.free()
 }
 
-// Cache keeps programs by shape, the ones used last. Compiling takes milliseconds and a program a few
-// hundred kilobytes, so a small cache is enough for all buckets of a run.
-type Cache[K comparable] struct {
-	Limit   int // programs kept
-	Build   func(K) (*Program, error)
-	Dropped func(*Program) // called for a program that is dropped; may be nil
-
-	mu       sync.Mutex
-	programs map[K]*Program
-	recent   []K // least recently used first
-}
-
-// Get is the program for shape, compiled on first use.
-func (c *Cache[K]) Get(shape K) (*Program, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if p := c.programs[shape]; p != nil {
-		for i, k := range c.recent {
-			if k == shape {
-				copy(c.recent[i:], c.recent[i+1:])
-				c.recent[len(c.recent)-1] = shape
-				break
-			}
-		}
-		return p, nil
-	}
-	p, err := c.Build(shape)
-	if err != nil {
-		return nil, err
-	}
-	if c.programs == nil {
-		c.programs = map[K]*Program{}
-	}
-	for len(c.recent) >= max(c.Limit, 1) {
-		oldest := c.recent[0]
-		c.recent = c.recent[1:]
-		if c.Dropped != nil {
-			c.Dropped(c.programs[oldest])
-		}
-		delete(c.programs, oldest)
-	}
-	c.programs[shape] = p
-	c.recent = append(c.recent, shape)
-	return p, nil
-}
+var _ Replica[int] = (*Crew[int])(nil)

@@ -11,12 +11,12 @@ import (
 	"konkanitrain/op"
 )
 
-// Memory is what a program is bound to.
+// Memory is what a program is bound to, in the host's memory.
 type Memory struct {
-	Arena   []float32 // at least Plan.Size words
+	Arena   []byte // at least Plan.Size, aligned to 64 bytes
 	Layout  *Layout
-	Weights []float32                                       // of Layout
-	Grads   []float32                                       // of Layout; nil for a program without gradients
+	Weights []byte                                          // of Layout
+	Grads   []byte                                          // of Layout; nil for a program without gradients
 	Shared  func(name string, shape tensor.Shape) []float32 // tables; nil if the program has none
 }
 
@@ -41,12 +41,12 @@ var _ G.VM = (*Machine)(nil)
 
 // Bind resolves a program's operands to slices of memory, so that a run is nothing but kernel calls.
 func (p *Program) Bind(memory Memory) (*Machine, error) {
-	if len(memory.Arena) < p.Plan.Size {
-		return nil, fmt.Errorf("bind: the program needs an arena of %d words, there are %d", p.Plan.Size, len(memory.Arena))
+	if int64(len(memory.Arena)) < p.Plan.Size {
+		return nil, fmt.Errorf("bind: the program needs an arena of %d bytes, there are %d", p.Plan.Size, len(memory.Arena))
 	}
 	m := &Machine{prog: p, memory: memory}
 	for _, s := range p.Steps {
-		c := call{run: s.Op.Run, grad: s.Out.Space == Grad, add: s.Add}
+		c := call{run: s.Kernel.Run, grad: s.Out.Space == Grad, add: s.Add}
 		var err error
 		if c.out, err = m.tensor(s.Out); err != nil {
 			return nil, err
@@ -59,44 +59,71 @@ func (p *Program) Bind(memory Memory) (*Machine, error) {
 			c.in = append(c.in, t)
 		}
 		if s.Scratch >= 0 {
-			c.scratch = memory.Arena[p.Plan.Offsets[s.Scratch]:][:s.Op.Scratch]
+			c.scratch = floats(memory.Arena[p.Plan.Offsets[s.Scratch]:][:s.Kernel.Scratch])
 		}
 		m.calls = append(m.calls, c)
 	}
 	return m, nil
 }
 
+// tensor is the memory of an operand.
 func (m *Machine) tensor(o Operand) (op.Tensor, error) {
-	t := op.Tensor{Shape: o.Shape}
-	n := o.Words()
+	n := o.Type.Bytes()
 	switch o.Space {
 	case Arena:
-		t.Data = m.memory.Arena[m.prog.Plan.Offsets[o.Block]+o.Offset:][:n:n]
-		if o.Int {
-			t.Data, t.Ints = nil, unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(t.Data))), n)
-		}
-		return t, nil
-	case Weight:
-		t.Data = m.memory.Layout.View(m.memory.Weights, o.Name)
-	case Grad:
-		if m.memory.Grads != nil {
-			t.Data = m.memory.Layout.View(m.memory.Grads, o.Name)
-		}
-	case Shared:
-		if m.memory.Shared != nil {
-			t.Data = m.memory.Shared(o.Name, o.Shape)
-		}
+		return tensorOf(m.memory.Arena[m.prog.Plan.Offsets[o.Buffer]+o.Offset:][:n:n], o.Type), nil
 	case One:
-		t.Data = []float32{1}
+		return op.Tensor{Shape: o.Type.Shape, Data: []float32{1}}, nil
+	case Shared:
+		var table []float32
+		if m.memory.Shared != nil {
+			table = m.memory.Shared(o.Name, o.Type.Shape)
+		}
+		if len(table) != o.Type.Elements() {
+			return op.Tensor{}, fmt.Errorf("bind: %v needs %d elements, there are %d", o, o.Type.Elements(), len(table))
+		}
+		return op.Tensor{Shape: o.Type.Shape, Data: table}, nil
 	}
-	if len(t.Data) != n {
-		return t, fmt.Errorf("bind: %s needs %d words, there are %d", m.prog.place(o), n, len(t.Data))
+	flat := m.memory.Weights
+	if o.Space == Grad {
+		flat = m.memory.Grads
 	}
-	return t, nil
+	b := m.memory.Layout.view(flat, o.Name)
+	if int64(len(b)) != n {
+		return op.Tensor{}, fmt.Errorf("bind: %v needs %d bytes, there are %d", o, n, len(b))
+	}
+	return tensorOf(b, o.Type), nil
 }
 
-// Run computes everything once. With add, parameter gradients are added to what the flat buffer holds;
-// without it they replace it. It can't fail and doesn't allocate.
+// tensorOf sees bytes of the host's memory as a tensor.
+func tensorOf(b []byte, of op.Type) op.Tensor {
+	t := op.Tensor{Shape: of.Shape}
+	switch of.Of {
+	case op.Float16:
+		t.Halves = elements[uint16](b)
+	case op.Int32:
+		t.Ints = elements[int32](b)
+	case op.Float64:
+		t.Doubles = elements[float64](b)
+	default:
+		t.Data = floats(b)
+	}
+	return t
+}
+
+func floats(b []byte) []float32 { return elements[float32](b) }
+
+// elements sees bytes as elements of another type; they are aligned, since devices and plans align everything.
+func elements[T any](b []byte) []T {
+	if len(b) == 0 {
+		return []T{}
+	}
+	var one T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(one)))
+}
+
+// Run computes everything once. With add, gradients are added to what the flat buffer holds; without it they replace
+// it. It can't fail and doesn't allocate.
 func (m *Machine) Run(env *op.Env, add bool, profile *Profile) {
 	if profile != nil {
 		m.runProfiled(env, add, profile)
@@ -117,7 +144,7 @@ func (m *Machine) runProfiled(env *op.Env, add bool, profile *Profile) {
 	for i := range m.calls {
 		start := time.Now()
 		m.calls[i].do(env, add)
-		profile.add(m.prog.Steps[i].Op, m.prog.Steps[i].bytes(), time.Since(start))
+		profile.add(m.prog.Steps[i].Op, float64(m.prog.Steps[i].bytes()), time.Since(start))
 	}
 }
 

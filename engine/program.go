@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"gorgonia.org/tensor"
-
 	"konkanitrain/op"
 )
 
@@ -13,7 +11,7 @@ import (
 type Space uint8
 
 const (
-	Arena  Space = iota // a planned block: intermediates, inputs, scratch
+	Arena  Space = iota // a planned buffer: intermediates, inputs, scratch
 	Weight              // a parameter
 	Grad                // the gradient of a parameter
 	Shared              // a constant table that all machines read
@@ -23,24 +21,30 @@ const (
 // Operand is where a step finds or puts a tensor.
 type Operand struct {
 	Space  Space
-	Name   string // of a Weight, Grad or Shared tensor
-	Block  int    // index into Plan.Blocks, for Arena
-	Offset int    // words from the start of the block
-	Shape  tensor.Shape
-	Int    bool
+	Name   string  // its place in the network, or the name of a Weight, Grad or Shared tensor
+	Buffer int     // index into Plan.Buffers, for Arena
+	Offset int64   // bytes from the start of the buffer
+	Type   op.Type // element type and shape
 }
-
-// Words is the operand's size.
-func (o Operand) Words() int { return op.Size(o.Shape) }
 
 // Step is one kernel call.
 type Step struct {
 	Op       *op.Op
+	Kernel   op.Kernel
 	Out      Operand
 	In       []Operand
-	Scratch  int  // block of Op.Scratch words, or -1
+	Scratch  int  // buffer of Kernel.Scratch bytes, or -1
 	Add      bool // the result is added to what Out holds
-	Backward bool // after the loss
+	Backward bool // runs in the backward pass
+}
+
+// bytes is what a step reads and writes, each operand once.
+func (s Step) bytes() int64 {
+	n := s.Out.Type.Bytes()
+	for _, in := range s.In {
+		n += in.Type.Bytes()
+	}
+	return n
 }
 
 // Program is a compiled graph: what runs, in which order, and where everything lies. It is plain data, holds
@@ -48,15 +52,15 @@ type Step struct {
 type Program struct {
 	Steps   []Step
 	Plan    Plan
-	Inputs  []Operand          // Arena operands that the caller fills before a run; Name is set
+	Inputs  []Operand          // Arena operands that the caller fills before a run
 	Outputs map[string]Operand // what stays readable after a run
 	Grads   []string           // parameters whose gradients a run produces
 }
 
 // ArenaBytes is what one machine's arena takes.
-func (p *Program) ArenaBytes() int { return 4 * p.Plan.Size }
+func (p *Program) ArenaBytes() int64 { return p.Plan.Size }
 
-// FLOPs is the number of floating-point operations of one run.
+// FLOPs is the number of floating-point operations of one run, those that are repeated included.
 func (p *Program) FLOPs() float64 {
 	sum := 0.0
 	for _, s := range p.Steps {
@@ -65,7 +69,7 @@ func (p *Program) FLOPs() float64 {
 	return sum
 }
 
-// String is the program's stable text form: steps, then the plan.
+// String is the program's stable text form: steps, then the plan. Values are called by their place in the network.
 func (p *Program) String() string {
 	var s strings.Builder
 	for i, step := range p.Steps {
@@ -73,30 +77,36 @@ func (p *Program) String() string {
 		if step.Add {
 			equals = "+="
 		}
-		fmt.Fprintf(&s, "%4d %s %s %s{%s}(", i, p.place(step.Out), equals, step.Op.Name, step.Op.Params)
+		fmt.Fprintf(&s, "%4d %v%s %s %s{%s}(", i, step.Out, shapeText(step.Out.Type), equals, step.Op.Name, step.Op.Params)
 		for j, in := range step.In {
 			if j > 0 {
 				s.WriteString(", ")
 			}
-			s.WriteString(p.place(in))
+			s.WriteString(in.String())
 		}
 		s.WriteString(")\n")
 	}
 	return s.String() + p.Plan.String()
 }
 
-func (p *Program) place(o Operand) string {
-	shape := strings.ReplaceAll(fmt.Sprint([]int(o.Shape)), " ", "×")
+// String is the operand's name, with its space where that isn't the arena.
+func (o Operand) String() string {
 	switch o.Space {
-	case Arena:
-		return fmt.Sprintf("%d%s", p.Plan.Offsets[o.Block]+o.Offset, shape)
-	case Weight:
-		return o.Name
 	case Grad:
 		return "grad(" + o.Name + ")"
 	case Shared:
 		return "shared(" + o.Name + ")"
-	default:
+	case One:
 		return "1"
 	}
+	return o.Name
+}
+
+// shapeText is "[2×6×8]", with the element type where it isn't float32.
+func shapeText(t op.Type) string {
+	text := strings.ReplaceAll(fmt.Sprint([]int(t.Shape)), " ", "×")
+	if t.Of != op.Float32 {
+		text += " " + t.Of.String()
+	}
+	return text
 }

@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Cache keeps programs by key, the ones used last. Its methods may be called from several goroutines.
+type Cache[K comparable] struct {
+	Limit   int // programs kept
+	Build   func(K) (*Program, error)
+	Dropped func(*Program) // called for a program that is dropped; may be nil
+
+	mu       sync.Mutex
+	programs map[K]*Program
+	recent   []K // least recently used first
+}
+
+// Get is the program for key, compiled on first use.
+func (c *Cache[K]) Get(key K) (*Program, error) {
+	if p := c.kept(key); p != nil {
+		return p, nil
+	}
+	p, err := c.Build(key)
+	if err != nil {
+		return nil, err
+	}
+	c.keep(key, p)
+	return p, nil
+}
+
+// GetAll is Get for several keys, compiled on all cores. The programs are in the order of keys; none of them is dropped
+// for another of them unless there are more than Limit.
+func (c *Cache[K]) GetAll(keys []K) ([]*Program, error) {
+	programs, errs := make([]*Program, len(keys)), make([]error, len(keys))
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(keys)) {
+		wait.Go(func() {
+			for i := int(next.Add(1) - 1); i < len(keys); i = int(next.Add(1) - 1) {
+				programs[i], errs[i] = c.Get(keys[i])
+			}
+		})
+	}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return programs, nil
+}
+
+// kept is the program for key if it is there, which counts as a use.
+func (c *Cache[K]) kept(key K) *Program {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.programs[key]
+	if p == nil {
+		return nil
+	}
+	for i, k := range c.recent {
+		if k == key {
+			copy(c.recent[i:], c.recent[i+1:])
+			c.recent[len(c.recent)-1] = key
+			break
+		}
+	}
+	return p
+}
+
+func (c *Cache[K]) keep(key K, p *Program) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.programs == nil {
+		c.programs = map[K]*Program{}
+	}
+	if c.programs[key] != nil {
+		return // another goroutine was quicker with an equal program
+	}
+	for len(c.recent) >= max(c.Limit, 1) {
+		oldest := c.recent[0]
+		c.recent = c.recent[1:]
+		if c.Dropped != nil {
+			c.Dropped(c.programs[oldest])
+		}
+		delete(c.programs, oldest)
+	}
+	c.programs[key] = p
+	c.recent = append(c.recent, key)
+}

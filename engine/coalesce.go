@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+)
+
+// lifetimes says when each root value is read last. What is made or given is known from the steps.
+type lifetimes map[*value]int
+
+// liveness looks up the last use of every root value that lies in the arena.
+func (c *code) liveness() lifetimes {
+	last := lifetimes{}
+	for _, v := range c.inputs {
+		last[v] = 0 // an input is filled before the first step, whoever reads it
+	}
+	for i, s := range c.steps {
+		last[s.out] = max(last[s.out], i)
+		for _, v := range s.reads() {
+			last[v.root()] = i
+		}
+	}
+	for _, v := range c.outputs {
+		last[v.root()] = End
+	}
+	return last
+}
+
+// place is where a value lies: in a buffer, so many bytes from its start.
+type place struct {
+	buffer int
+	offset int64
+}
+
+// memory is which values share buffers, and for how long each buffer is in use.
+type memory struct {
+	buffers []Buffer
+	places  map[*value]place // of root values in the arena
+	scratch []int            // buffer of each step's scratch space, -1 for none
+}
+
+// coalesce gives each value a buffer of its own or a place in one that is there already: what is added onto another
+// value lies where that one does, and a result takes the memory of an operand that nobody reads any more, where the
+// kernel allows that. Only from here on do values share memory.
+func (c *code) coalesce(last lifetimes) *memory {
+	m := &memory{places: map[*value]place{}}
+	for _, v := range c.inputs {
+		m.places[v] = place{m.buffer(v.name, v.typ.Bytes(), -1, last[v]), 0}
+	}
+	for i, s := range c.steps {
+		if s.out.space == Arena {
+			p, shared := m.share(s, i)
+			if shared {
+				b := &m.buffers[p.buffer]
+				b.Last = max(b.Last, last[s.out])
+			} else {
+				p = place{m.buffer(s.out.name, s.out.typ.Bytes(), i, last[s.out]), 0}
+			}
+			m.places[s.out] = p
+		}
+		scratch := -1
+		if s.kernel.Scratch > 0 {
+			scratch = m.buffer(s.out.name+" scratch", s.kernel.Scratch, i, i)
+		}
+		m.scratch = append(m.scratch, scratch)
+	}
+	return m
+}
+
+func (m *memory) buffer(name string, size int64, first, last int) int {
+	m.buffers = append(m.buffers, Buffer{Name: name, Size: size, First: first, Last: last})
+	return len(m.buffers) - 1
+}
+
+// share is the place of another value that the result of step i takes over.
+func (m *memory) share(s *step, i int) (p place, ok bool) {
+	if s.onto != nil {
+		return m.of(s.onto), true
+	}
+	for _, k := range s.kernel.InPlace {
+		v := s.in[k]
+		if v.space != Arena || v.typ.Bytes() != s.out.typ.Bytes() {
+			continue
+		}
+		p := m.of(v)
+		if b := m.buffers[p.buffer]; b.First >= 0 && b.Last == i {
+			return p, true
+		}
+	}
+	return place{}, false
+}
+
+// of is where a value in the arena lies, also a part of another.
+func (m *memory) of(v *value) place {
+	var offset int64
+	for ; v.whole != nil; v = v.whole {
+		offset += v.offset
+	}
+	p := m.places[v]
+	p.offset += offset
+	return p
+}
+
+// program writes down what runs and where everything lies.
+func (c *code) program(m *memory) *Program {
+	p := &Program{Plan: NewPlan(m.buffers), Outputs: map[string]Operand{}}
+	operand := func(v *value) Operand {
+		o := Operand{Space: v.space, Name: v.name, Type: v.typ}
+		if v.space == Arena {
+			at := m.of(v)
+			o.Buffer, o.Offset = at.buffer, at.offset
+		}
+		return o
+	}
+	for _, v := range c.inputs {
+		p.Inputs = append(p.Inputs, operand(v))
+	}
+	for i, s := range c.steps {
+		x := Step{Op: s.op, Kernel: s.kernel, Out: operand(s.out), Scratch: m.scratch[i], Add: s.onto != nil, Backward: s.backward}
+		for _, v := range s.in {
+			x.In = append(x.In, operand(v))
+		}
+		p.Steps = append(p.Steps, x)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.outputs)) {
+		p.Outputs[name] = operand(c.outputs[name])
+	}
+	for _, v := range c.grads {
+		p.Grads = append(p.Grads, v.name)
+	}
+	return p
+}

@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"fmt"
+	"io"
+
+	"konkanitrain/device"
+)
+
+// Null is a replica without memory: it compiles, counts what each buffer would take, fails where a device of its size
+// would, and computes nothing. A whole run's plans can be carried out on it.
+type Null[K comparable] struct{ *holding[K] }
+
+// NewNull is a null replica on a device that keeps nothing.
+func NewNull[K comparable](dev *device.Null, net Network[K], workers int, train bool) (*Null[K], error) {
+	h, err := hold(dev, net, workers, train)
+	if err != nil {
+		return nil, err
+	}
+	return &Null[K]{h}, nil
+}
+
+// Wishes are those of a crew of as many workers.
+func (n *Null[K]) Wishes() Wishes { return cpuWishes(len(n.arenas)) }
+
+// Prepare compiles, and counts the arenas.
+func (n *Null[K]) Prepare(batches []Batch[K], bytes int64) error {
+	for _, b := range batches {
+		if b.Worker < 0 || b.Worker >= len(n.arenas) {
+			return fmt.Errorf("a batch for worker %d of %d", b.Worker, len(n.arenas))
+		}
+		p, err := n.programs.Get(b.Key)
+		if err != nil {
+			return err
+		}
+		bytes = max(bytes, p.ArenaBytes())
+	}
+	_, err := n.reserve(bytes)
+	return err
+}
+
+// Run looks whether the pass was prepared, and computes nothing: Fill and Collect are not called.
+func (n *Null[K]) Run(p *Pass[K]) error {
+	for i, b := range p.Batches {
+		prog := n.programs.kept(b.Key)
+		if prog == nil || n.arenas[b.Worker] == nil || n.arenas[b.Worker].Size() < prog.ArenaBytes() {
+			return fmt.Errorf("batch %d, %+v, was not prepared", i, b.Key)
+		}
+	}
+	return nil
+}
+
+// Reduce sums nothing.
+func (n *Null[K]) Reduce() (float64, error) { return 0, nil }
+
+// Update changes nothing.
+func (n *Null[K]) Update(AdamW) error { return nil }
+
+// Finite finds nothing.
+func (n *Null[K]) Finite() (*NotFinite, error) { return nil, nil }
+
+// Initialize has nothing to fill.
+func (n *Null[K]) Initialize(uint64) error { return nil }
+
+// Export writes as many zeros as the parameter has bytes: what a checkpoint would take is known.
+func (n *Null[K]) Export(of Flat, name string, w io.Writer) error {
+	_, p, err := n.part(of, name)
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyN(w, zeros{}, p.Bytes())
+	return err
+}
+
+// zeros is an endless stream of zeros.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// Mean has nothing to average.
+func (n *Null[K]) Mean(count int, load func(i int) error) (used []int, err error) {
+	for i := range count {
+		if load(i) == nil {
+			used = append(used, i)
+		}
+	}
+	return used, nil
+}
+
+// Usage is what a crew would hold.
+func (n *Null[K]) Usage() Usage { return n.usage(len(n.arenas)) }
+
+// Trim has nothing to give back.
+func (n *Null[K]) Trim() {}
+
+// StartProfile has nothing to measure.
+func (n *Null[K]) StartProfile() {}
+
+// Profile is nil.
+func (n *Null[K]) Profile() *Profile { return nil }
+
+// Close takes its buffers out of the device's count.
+func (n *Null[K]) Close() { n.free() }
+
+var _ Replica[int] = (*Null[int])(nil)

@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"fmt"
+	"io"
+
+	"gorgonia.org/tensor"
+
+	"konkanitrain/op"
+)
+
+// Network is what a replica has to know of the network that it is a copy of. K names what can be run of it: a batch
+// shape, with a backward pass or without.
+type Network[K comparable] interface {
+	// Parameters are what the network learns, in a fixed order.
+	Parameters() []Parameter
+	// Spec is the graph of a variant and what is asked of it.
+	Spec(key K) (Spec, error)
+	// Start fills values with the start values of a parameter, drawn from seed.
+	Start(name string, seed uint64, values []float32)
+	// Table is the constant table that a shared leaf of this name and shape reads; it is never written to.
+	Table(name string, shape tensor.Shape) []float32
+	// TableBytes is what all tables take, in bytes.
+	TableBytes() int64
+}
+
+// Replica is one copy of a network in one memory, ready to run: programs, weights, and for training gradients and the
+// optimizer's moments. Whoever is above it sees micro-batches go in and losses come out; weights, gradients and moments
+// move as streams only. One goroutine uses a replica at a time.
+type Replica[K comparable] interface {
+	// Wishes are what suits the replica: it runs anything that was prepared.
+	Wishes() Wishes
+	// Prices are what programs take, in the order of keys. Nothing is allocated for them but the programs themselves,
+	// which are kept.
+	Prices(keys []K) ([]Price, error)
+	// Prepare compiles what the batches need and makes room for it, and for bytes in each arena at least. It is the one
+	// part of a pass that can fail for memory, with an error that wraps *device.OutOfMemory; the replica is as it was then.
+	Prepare(batches []Batch[K], bytes int64) error
+	// Run makes a pass over batches that were prepared. Gradients are added to those of earlier passes since Reduce.
+	Run(p *Pass[K]) error
+	// Reduce sums the gradients of all passes since the last Reduce, in a fixed order, and returns the sum of its squares.
+	Reduce() (squares float64, err error)
+	// Update applies one step of AdamW with the gradient that Reduce has left.
+	Update(s AdamW) error
+	// Finite names the first weight that is not a finite number; nil if there is none.
+	Finite() (*NotFinite, error)
+
+	// Initialize gives all weights their start values, and zeros to the moments.
+	Initialize(seed uint64) error
+	// Export writes one parameter's part of a flat buffer: float32, little-endian, in row-major order.
+	Export(of Flat, name string, w io.Writer) error
+	// Import is the way back.
+	Import(of Flat, name string, r io.Reader) error
+	// Mean replaces the weights by the mean of themselves and of up to n others. load is called with 0 .. n-1 and imports
+	// its weights as FirstMoments, whose memory is free at the end of a run; where it fails they are left out. Both
+	// moments are lost. It returns which were used.
+	Mean(n int, load func(i int) error) (used []int, err error)
+
+	// Usage is what the replica holds, in bytes.
+	Usage() Usage
+	// Trim gives back to the system what is idle.
+	Trim()
+	// StartProfile measures every pass from now on; Profile is the sum of all workers, nil where nothing is measured.
+	StartProfile()
+	Profile() *Profile
+	// Close frees everything. A second call does nothing.
+	Close()
+}
+
+// Wishes are what suits a replica.
+type Wishes struct {
+	Workers int // each takes whole micro-batches; a pass should have work for all of them
+	Rows    int // of the matrices of a micro-batch, from which on products run at full speed: more takes memory only
+}
+
+// Price is what one run of a program takes.
+type Price struct {
+	Bytes int64   // of the arena
+	FLOPs float64 // floating-point operations
+}
+
+// Batch is a micro-batch: what is run, and by which worker.
+type Batch[K comparable] struct {
+	Key    K
+	Worker int // 0 .. Wishes.Workers-1
+}
+
+// Pass is one forward, or forward and backward, pass over a window's micro-batches. Fill and Collect are called by
+// several workers at a time, each for its own batches; an error ends the worker's part of the pass.
+type Pass[K comparable] struct {
+	Batches []Batch[K]
+	// Fill writes the inputs of batch i, all of them: the last run may have overwritten any.
+	Fill func(i int, in Inputs) error
+	// Collect reads the outputs of batch i, which are valid during the call.
+	Collect func(i int, out Outputs) error
+}
+
+// Inputs are a program's inputs in the host's memory, the zero Tensor for a name that it doesn't have.
+type Inputs interface{ Input(name string) op.Tensor }
+
+// Outputs are its outputs.
+type Outputs interface{ Output(name string) op.Tensor }
+
+// Flat names one of the flat buffers of a replica.
+type Flat uint8
+
+// The flat buffers that can be exported and imported.
+const (
+	Weights       Flat = iota
+	FirstMoments       // of AdamW: the running mean of the gradient
+	SecondMoments      // of AdamW: the running mean of its square
+)
+
+// AdamW is one step of the optimizer: see [op.NewAdamW] for the formula.
+type AdamW struct {
+	Number    int     // of the update, from 1: it corrects the moments' bias
+	LR        float64 // learning rate
+	GradScale float64 // factor of the gradient: clipping, and the inverse of the loss scale
+	Decay     float64 // decoupled weight decay, for parameters that decay
+}
+
+// The moments' decay rates and the constant of AdamW (Gulati et al. 2020, section 3.2, train the Conformer with these).
+const (
+	Beta1   = 0.9
+	Beta2   = 0.98
+	Epsilon = 1e-9
+)
+
+// NotFinite is a weight that is NaN or infinite.
+type NotFinite struct {
+	Name  string // of the parameter
+	Index int    // of the element
+	Value float32
+}
+
+// String is "NAME[INDEX] is VALUE".
+func (n *NotFinite) String() string { return fmt.Sprintf("%s[%d] is %g", n.Name, n.Index, n.Value) }
+
+// Usage is what a replica holds, in bytes.
+type Usage struct {
+	Weights, Gradients, Moments int64
+	Arenas                      int64 // of all workers
+	Workspaces                  int64 // of the BLAS, of all workers
+	Tables                      int64 // constants that programs share
+}
+
+// Total is the sum.
+func (u Usage) Total() int64 {
+	return u.Weights + u.Gradients + u.Moments + u.Arenas + u.Workspaces + u.Tables
+}

@@ -1,0 +1,86 @@
+package update
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"konkanitrain/engine"
+	"konkanitrain/model"
+)
+
+// Variant names a program of a network: a batch shape, and what is computed for it.
+type Variant struct {
+	model.Shape
+	model.Purpose
+	Half      bool // store what the backward pass needs as float16
+	Recompute engine.Recompute
+}
+
+// Replica is a replica of a network of package model.
+type Replica = engine.Replica[Variant]
+
+// Names of the programs' outputs.
+const (
+	outCTC    = "ctc"    // [B] nats
+	outCE     = "ce"     // [B] nats, with a decoder
+	outLogits = "logits" // [B, S, V] of the CTC head, without a backward pass
+)
+
+// network tells the engine what it has to know of a network.
+type network struct {
+	config     model.Config
+	parameters []engine.Parameter
+	starts     map[string]model.Parameter
+	tables     *model.Tables
+}
+
+// Network is a network of package model as the engine sees it: what a replica is made of.
+func Network(c model.Config) (engine.Network[Variant], error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	n := &network{config: c, starts: map[string]model.Parameter{}, tables: model.NewTables(c.DModel)}
+	for _, p := range model.Parameters(c) {
+		n.parameters = append(n.parameters, engine.Parameter{Name: p.Name, Shape: p.Shape, Decay: p.Decay})
+		n.starts[p.Name] = p
+	}
+	return n, nil
+}
+
+// Parameters are those of the network, in their order.
+func (n *network) Parameters() []engine.Parameter { return n.parameters }
+
+// Start fills values with a parameter's start values.
+func (n *network) Start(name string, seed uint64, values []float32) { n.starts[name].Init(values, seed) }
+
+// Table is one of the network's constant tables.
+func (n *network) Table(name string, shape tensor.Shape) []float32 { return n.tables.Shared(name, shape) }
+
+// TableBytes is what the tables take.
+func (n *network) TableBytes() int64 { return n.tables.Bytes() }
+
+// Spec builds the graph of a variant and says what is asked of it.
+func (n *network) Spec(v Variant) (engine.Spec, error) {
+	net, err := model.Build(n.config, v.Shape, v.Purpose)
+	if err != nil {
+		return engine.Spec{}, fmt.Errorf("the network for %+v: %w", v.Shape, err)
+	}
+	spec := engine.Spec{Weights: net.Weights, Shared: net.Shared, Outputs: map[string]*gorgonia.Node{}}
+	for name, node := range map[string]*gorgonia.Node{outCTC: net.CTC, outCE: net.CE} {
+		if node != nil {
+			spec.Outputs[name] = node
+		}
+	}
+	if v.Purpose != model.Training {
+		spec.Outputs[outLogits] = net.Logits
+		return spec, nil
+	}
+	spec.Loss, spec.Half, spec.Recompute = net.Loss, v.Half, v.Recompute
+	spec.Grads = net.Graph.Grad(net.Loss, net.Weights...)
+	if err := net.Graph.Err(); err != nil {
+		return engine.Spec{}, fmt.Errorf("the gradient for %+v: %w", v.Shape, err)
+	}
+	return spec, nil
+}

@@ -1,0 +1,163 @@
+package update
+
+import (
+	"konkanitrain/data"
+	"konkanitrain/engine"
+	"konkanitrain/internal/frames"
+	"konkanitrain/internal/philox"
+	"konkanitrain/model"
+)
+
+// Runner sends windows of utterances through a replica, in micro-batches. A pass over shapes that were met before
+// allocates nothing.
+type Runner struct {
+	Net     model.Config
+	Replica Replica
+
+	dealer  dealer
+	pass    engine.Pass[Variant]
+	lengths []data.Length
+	losses  []Loss
+
+	// What a pass works on.
+	window  []*data.Example
+	batches []microBatch
+	asked   Ask
+}
+
+// Loss is what came out for one utterance, in nats.
+type Loss struct {
+	CTC, CE, Total float64
+	Infeasible     bool // the target has no alignment with so few frames: CTC counts 0
+}
+
+// Ask says what is wanted of a pass.
+type Ask struct {
+	Purpose   model.Purpose
+	Half      bool // store what the backward pass needs as float16
+	Recompute engine.Recompute
+	Scale     float32 // factor of the loss, of training
+	Seed      uint64  // keys dropout, together with the update
+	Update    int
+	// Logits, if set, is called for each row that is there by the worker that computed it: [frames, V] of the CTC head,
+	// valid during the call. Not in training.
+	Logits func(row int, logits []float32)
+}
+
+// NewRunner runs windows in micro-batches of at most batchSize rows.
+func NewRunner(net model.Config, r Replica, batchSize int) *Runner {
+	x := &Runner{Net: net, Replica: r, dealer: dealer{net: net, batchSize: batchSize, wishes: r.Wishes()}}
+	x.pass.Fill, x.pass.Collect = x.fill, x.collect
+	return x
+}
+
+// Run makes the pass and returns the losses of the rows, zeros where an example could not be read; they are valid until
+// the next call.
+func (r *Runner) Run(window []*data.Example, ask Ask) ([]Loss, error) {
+	r.deal(window, ask)
+	if err := r.Replica.Prepare(r.pass.Batches, 0); err != nil {
+		return nil, err
+	}
+	r.losses = r.losses[:0]
+	for range window {
+		r.losses = append(r.losses, Loss{})
+	}
+	return r.losses, r.Replica.Run(&r.pass)
+}
+
+// deal writes a window down as the batches of a pass.
+func (r *Runner) deal(window []*data.Example, ask Ask) {
+	r.window, r.asked = window, ask
+	r.lengths = r.lengths[:0]
+	for _, e := range window {
+		r.lengths = append(r.lengths, data.Length{Frames: e.Planned, Tokens: len(e.Tokens)})
+	}
+	r.batches = r.dealer.deal(r.lengths)
+	r.pass.Batches = r.pass.Batches[:0]
+	for _, b := range r.batches {
+		r.pass.Batches = append(r.pass.Batches, engine.Batch[Variant]{Key: ask.variant(b.shape), Worker: b.worker})
+	}
+}
+
+// variant is the program that a shape needs.
+func (a Ask) variant(s model.Shape) Variant {
+	v := Variant{Shape: s, Purpose: a.Purpose}
+	if a.Purpose == model.Training {
+		v.Half, v.Recompute = a.Half, a.Recompute
+	}
+	return v
+}
+
+// FLOPs is the number of floating-point operations that a window takes.
+func (r *Runner) FLOPs(window []*data.Example, ask Ask) (float64, error) {
+	r.deal(window, ask)
+	sum := 0.0
+	for _, b := range r.pass.Batches {
+		prices, err := r.Replica.Prices([]Variant{b.Key})
+		if err != nil {
+			return 0, err
+		}
+		sum += prices[0].FLOPs
+	}
+	return sum, nil
+}
+
+// absent is the target length of a row whose file could not be read: not even the end token is there. Its length in
+// frames is 0.
+const absent = -1
+
+// fill writes micro-batch i into the inputs of its program. Padding of the features is left as it is: nothing reads it.
+func (r *Runner) fill(i int, in engine.Inputs) error {
+	b := r.batches[i]
+	features, lengths := in.Input(model.Features).Data, in.Input(model.Lengths).Ints
+	targets, targetLengths := in.Input(model.Targets).Ints, in.Input(model.TargetLengths).Ints
+	seeds := in.Input(model.Seeds).Ints
+	size := b.shape.Frames * r.Net.NumMels
+	for row, k := range b.rows {
+		e := r.window[k]
+		copy(features[row*size:][:size], e.Features)
+		lengths[row] = int32(e.Frames)
+		if targets != nil {
+			t := targets[row*b.shape.Tokens:][:b.shape.Tokens]
+			clear(t[copy(t, e.Tokens):])
+			targetLengths[row] = int32(len(e.Tokens))
+			if e.Err != nil {
+				targetLengths[row] = absent
+			}
+		}
+		if seeds != nil {
+			key := philox.Key(r.asked.Seed, uint64(r.asked.Update), e.Utt.Key)
+			seeds[2*row], seeds[2*row+1] = int32(uint32(key)), int32(uint32(key>>32))
+		}
+	}
+	if s := in.Input(model.Scale).Data; s != nil {
+		s[0] = r.asked.Scale
+	}
+	return nil
+}
+
+// collect reads what came out of micro-batch i into the losses of its rows.
+func (r *Runner) collect(i int, out engine.Outputs) error {
+	b := r.batches[i]
+	ctc, ce, logits := out.Output(outCTC).Data, out.Output(outCE).Data, out.Output(outLogits).Data
+	size := b.shape.Encoded(r.Net) * r.Net.Vocab
+	for row, k := range b.rows {
+		e := r.window[k]
+		if e.Err != nil {
+			continue
+		}
+		if ctc != nil {
+			l := Loss{CTC: float64(ctc[row]), Infeasible: !frames.Feasible(e.Frames, r.Net.Subsampling, e.Tokens)}
+			l.Total = l.CTC
+			if ce != nil {
+				l.CE = float64(ce[row])
+				l.Total = r.Net.CTCWeight*l.CTC + (1-r.Net.CTCWeight)*l.CE
+			}
+			r.losses[k] = l
+		}
+		if r.asked.Logits != nil {
+			r.asked.Logits(k, logits[row*size:][:frames.Subsampled(e.Frames, r.Net.Subsampling)*r.Net.Vocab])
+		}
+	}
+	return nil
+}

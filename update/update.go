@@ -1,0 +1,191 @@
+package update
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"konkanitrain/data"
+	"konkanitrain/engine"
+	"konkanitrain/internal/frames"
+	"konkanitrain/model"
+)
+
+// Options say how updates are made.
+type Options struct {
+	BatchSize    int     // the most rows of a micro-batch
+	Half         bool    // store what the backward pass needs as float16, and scale the loss
+	Recompute    engine.Recompute
+	Seed         uint64  // of dropout
+	LearningRate float64 // its peak
+	Warmup       int     // updates until then
+	WeightDecay  float64
+	GradClip     float64 // the largest norm of a gradient
+}
+
+// Updater makes updates of one network. Updates and LossScale are its whole state beside what the replica holds; both
+// may be set before the first update, to go on with an earlier run.
+type Updater struct {
+	Updates   int // made so far
+	LossScale LossScale
+	LR        float64 // of the last update
+
+	runner *Runner
+	o      Options
+}
+
+// New is an updater of the network in a replica that was made for training.
+func New(net model.Config, r Replica, o Options) *Updater {
+	return &Updater{LossScale: NewLossScale(), runner: NewRunner(net, r, o.BatchSize), o: o}
+}
+
+// Outcome is what became of a window.
+type Outcome struct {
+	Loss, CTC, CE float64 // nats, summed over utterances; 0 where no update was made for want of a finite gradient
+	Utterances    int     // that could be used
+	Infeasible    int     // of them, without a CTC alignment
+	Audio         float64 // seconds of sound
+	Norm          float64 // of the gradient, before clipping
+	Skipped       Reason
+	NotFinite     []string // ids of the utterances whose loss is not finite, where Skipped is NotFiniteGradient
+}
+
+// Reason says why a window gave no update.
+type Reason uint8
+
+// The reasons.
+const (
+	Made              Reason = iota // none: the update was made
+	NothingReadable                 // none of its files can be read
+	NothingFeasible                 // all its targets are too long for CTC, and there is no decoder
+	NotFiniteGradient               // the loss or the gradient is NaN or infinite
+)
+
+// DivergedError says that a weight is not a finite number: nothing can be learned or saved from there.
+type DivergedError struct {
+	engine.NotFinite
+	Updates int // made until then
+}
+
+// Error names the weight, and what to do.
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("weight %v after update %d: nothing can be learned or saved from here; "+
+		"go on from the last checkpoint with a lower learning_rate", &e.NotFinite, e.Updates)
+}
+
+// weightsEvery is the number of updates between looks at whether all weights are finite.
+const weightsEvery = 3
+
+// Update trains on one window: forward and backward passes, one sum of gradients, one step of the optimizer.
+// A window whose loss or gradient is not finite changes nothing: weights, moments, learning rate and the count
+// of updates stay; with Half the loss scale falls. The error is for what must stop the run.
+func (u *Updater) Update(window []*data.Example) (Outcome, error) {
+	out := u.count(window)
+	if out.Skipped != Made {
+		return out, nil
+	}
+	scale := 1.0
+	if u.o.Half {
+		scale = u.LossScale.Scale
+	}
+	losses, err := u.runner.Run(window, u.ask(scale, out.Utterances))
+	if err != nil {
+		return out, err
+	}
+	squares, err := u.runner.Replica.Reduce()
+	if err != nil {
+		return out, err
+	}
+	for _, l := range losses {
+		out.Loss += l.Total
+		out.CTC += l.CTC
+		out.CE += l.CE
+	}
+	out.Norm = math.Sqrt(squares) / scale
+	if notFinite(out.Norm) || notFinite(out.Loss) {
+		return u.overflow(window, losses, out)
+	}
+	u.LR = LearningRate(u.o.LearningRate, u.o.Warmup, u.Updates+1)
+	if u.o.Half {
+		u.LossScale.Succeeded()
+	}
+	u.Updates++
+	err = u.runner.Replica.Update(engine.AdamW{
+		Number: u.Updates, LR: u.LR, GradScale: ClipScale(out.Norm, u.o.GradClip) / scale, Decay: u.o.WeightDecay,
+	})
+	if err != nil {
+		return out, err
+	}
+	// A weight that no utterance uses can be NaN without any trace in the loss. Looking costs a pass over all weights.
+	if u.Updates%weightsEvery == 0 {
+		return out, u.Finite()
+	}
+	return out, nil
+}
+
+// ask is what a pass for an update is asked for.
+func (u *Updater) ask(scale float64, utterances int) Ask {
+	return Ask{
+		Purpose: model.Training, Half: u.o.Half, Recompute: u.o.Recompute, Scale: float32(scale / float64(utterances)),
+		Seed: u.o.Seed, Update: u.Updates + 1,
+	}
+}
+
+// count counts a window's usable utterances and says whether there is anything to learn from.
+func (u *Updater) count(window []*data.Example) (out Outcome) {
+	net := u.runner.Net
+	for _, e := range window {
+		if e.Err != nil {
+			continue
+		}
+		out.Utterances++
+		out.Audio += e.Utt.Duration
+		if !frames.Feasible(e.Frames, net.Subsampling, e.Tokens) {
+			out.Infeasible++
+		}
+	}
+	switch {
+	case out.Utterances == 0:
+		out.Skipped = NothingReadable
+	case out.Infeasible == out.Utterances && net.DecoderLayers == 0:
+		out.Skipped = NothingFeasible
+	}
+	return out
+}
+
+// overflow handles a loss or gradient that is not finite.
+func (u *Updater) overflow(window []*data.Example, losses []Loss, out Outcome) (Outcome, error) {
+	out.Skipped = NotFiniteGradient
+	for i, l := range losses {
+		if notFinite(l.Total) {
+			out.NotFinite = append(out.NotFinite, window[i].Utt.ID)
+		}
+	}
+	out.Loss, out.CTC, out.CE = 0, 0, 0
+	if err := u.Finite(); err != nil {
+		return out, err
+	}
+	if u.o.Half {
+		return out, u.LossScale.Overflowed()
+	}
+	return out, nil
+}
+
+// Finite is a *DivergedError if a weight is not a finite number.
+func (u *Updater) Finite() error {
+	odd, err := u.runner.Replica.Finite()
+	if odd != nil {
+		err = errors.Join(err, &DivergedError{*odd, u.Updates})
+	}
+	return err
+}
+
+// FLOPs is the number of floating-point operations of an update with this window.
+func (u *Updater) FLOPs(window []*data.Example) (float64, error) {
+	return u.runner.FLOPs(window, u.ask(1, len(window)))
+}
+
+// ClipScale is the factor that brings a gradient of the given norm down to limit: min(1, limit/(norm + 1e-6)).
+func ClipScale(norm, limit float64) float64 { return min(1, limit/(norm+1e-6)) }
+
+func notFinite(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
