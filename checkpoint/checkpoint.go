@@ -1,12 +1,13 @@
 // Package checkpoint keeps a training run on disk so that no moment of a crash, a kill or a full disk loses it.
 //
-// The invariant: a folder step-00001200/ is whole from the instant it has that name. Its files are written and
-// synced in a temporary folder beside it, which then takes the name in one step; older checkpoints are not
-// touched by a save. trainer.json holds the sizes and checksums of the other files and ends in its own, so a
-// file that was cut or changed later is found, named, and passed over for the checkpoint before it.
+// The invariant: a folder step-00001200/ is whole from the instant it has that name. Its files are written and synced
+// in a temporary folder beside it, which then takes the name in one step; older checkpoints are not touched by a save.
+// trainer.json holds the sizes and checksums of the other files and ends in its own, so a file that was cut or changed
+// later is found, named, and passed over for the checkpoint before it.
 //
-// The package knows names, shapes and bytes; what the state in trainer.json means is the caller's business.
-// One run owns a folder of checkpoints (see [Lock]): two that save into one folder would clean each other's work up.
+// The package knows names, shapes and bytes; what the state in trainer.json means is the caller's business, and so is
+// where the tensors lie: they are read and written as streams. One run owns a folder of checkpoints (see [Lock]): two
+// that save into one folder would clean each other's work up.
 package checkpoint
 
 import (
@@ -25,17 +26,21 @@ import (
 
 // The files of a checkpoint's folder.
 const (
-	ModelFile     = "model.safetensors"     // weights, readable by any safetensors reader
+	ModelFile     = "model.safetensors"     // weights and what describes them, readable by any safetensors reader
 	OptimizerFile = "optimizer.safetensors" // moments
 	StateFile     = "trainer.json"          // step, sizes and checksums of the other two, and the caller's state
 )
+
+// files are the files of a checkpoint's folder, and all that is ever removed from one.
+var files = []string{StateFile, ModelFile, OptimizerFile}
 
 const (
 	namePrefix = "step-"
 	tempPrefix = ".tmp-" + namePrefix // not matched by namePrefix, and hidden from `ls`
 )
 
-// Tensor is a named float32 tensor in the caller's memory: what is saved, or where to load to.
+// Tensor is a named float32 tensor of a network in memory that need not be the host's. Its Save writes the values when
+// a checkpoint is saved, its Load takes them in when one is loaded.
 type Tensor = safetensors.Tensor
 
 // Name is the name of the folder of a step, step-00001200.
@@ -55,8 +60,8 @@ type Entry struct {
 	Step int
 }
 
-// List finds the checkpoints in dir, oldest step first: folders with a checkpoint's name and at least one of its files.
-// A dir that isn't there has none.
+// List finds the checkpoints in dir, oldest step first: folders with a checkpoint's name and at least one of its
+// files. A dir that isn't there has none.
 func List(dir string) ([]Entry, error) {
 	var list []Entry
 	err := folders(dir, func(name string) {
@@ -73,36 +78,6 @@ func List(dir string) ([]Entry, error) {
 	return list, err
 }
 
-// Damaged is a checkpoint that was passed over, and why.
-type Damaged struct {
-	Path string
-	Err  error
-}
-
-// String is the path and the reason, for a message.
-func (d Damaged) String() string {
-	return fmt.Sprintf("%s: %v", d.Path, d.Err)
-}
-
-// Latest opens the newest whole checkpoint in dir and names the damaged ones that are newer. It returns nil
-// where there is none at all; if Damaged is not empty then, a run that silently starts from scratch would
-// hide the damage from its user.
-func Latest(dir string) (*Checkpoint, []Damaged, error) {
-	list, err := List(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	var damaged []Damaged
-	for _, e := range slices.Backward(list) {
-		c, err := Open(e.Path)
-		if err == nil {
-			return c, damaged, nil
-		}
-		damaged = append(damaged, Damaged{Path: e.Path, Err: err})
-	}
-	return nil, damaged, nil
-}
-
 // Leftovers lists the temporary folders in dir: what saves left behind that were killed on their way.
 func Leftovers(dir string) ([]string, error) {
 	var list []string
@@ -112,27 +87,6 @@ func Leftovers(dir string) ([]string, error) {
 		}
 	})
 	return list, err
-}
-
-// Clean removes the leftovers in dir and names them. Only the run that owns dir may call it, and not during a
-// save: to anyone else a save in progress looks like a leftover.
-func Clean(dir string) (removed []string, err error) {
-	list, err := Leftovers(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range list {
-		kept, e := discard(path)
-		if e != nil {
-			err = errors.Join(err, fmt.Errorf("leftover of a save that was interrupted: %w", e))
-			continue
-		}
-		if kept != "" {
-			path += " (" + otherFiles(path, kept) + ")"
-		}
-		removed = append(removed, path)
-	}
-	return removed, err
 }
 
 // folders calls found with the name of each folder in dir, sorted by name.

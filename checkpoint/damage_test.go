@@ -72,7 +72,7 @@ func TestAllDamaged(t *testing.T) {
 		flip(t, filepath.Join(mustSave(t, dir, step, 3), OptimizerFile), 100, 4)
 	}
 	c, damaged, err := Latest(dir)
-	if c != nil || err != nil || len(damaged) != 3 || filepath.Base(damaged[0].Path) != Name(2) {
+	if c != nil || err == nil || !strings.Contains(err.Error(), "none of the checkpoints") || len(damaged) != 3 || filepath.Base(damaged[0].Path) != Name(2) {
 		t.Errorf("%v %v %v", c, damaged, err)
 	}
 }
@@ -97,10 +97,7 @@ func TestFolderUnderAnotherStepsName(t *testing.T) {
 func TestManifestRefuses(t *testing.T) {
 	whole := manifest{Format: format, Step: 3, State: []byte("{}"), Files: map[string]fileInfo{
 		ModelFile: {1, strings.Repeat("a", 64)}, OptimizerFile: {2, strings.Repeat("b", 64)}}}
-	text, err := whole.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := whole.encode()
 	if _, err := decode(text); err != nil {
 		t.Fatal(err)
 	}
@@ -128,10 +125,7 @@ func TestManifestRefuses(t *testing.T) {
 func FuzzManifest(f *testing.F) {
 	whole := manifest{Format: format, Step: 3, State: []byte(`{"best": 1e-3}`), Files: map[string]fileInfo{
 		ModelFile: {1, strings.Repeat("a", 64)}, OptimizerFile: {2, strings.Repeat("b", 64)}}}
-	text, err := whole.encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := whole.encode()
 	f.Add(text)
 	f.Add(text[:len(text)-len(seal(nil))])
 	f.Add([]byte(`{`))
@@ -148,11 +142,7 @@ func FuzzManifest(f *testing.F) {
 		if m.Step < 0 || len(m.State) == 0 || len(m.Files) != 2 {
 			t.Fatalf("%+v", m)
 		}
-		again, err := m.encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n, err := decode(again); err != nil || n.Step != m.Step || n.Files[ModelFile] != m.Files[ModelFile] {
+		if n, err := decode(m.encode()); err != nil || n.Step != m.Step || n.Files[ModelFile] != m.Files[ModelFile] {
 			t.Fatalf("%+v, then %+v %v", m, n, err)
 		}
 	})

@@ -80,7 +80,7 @@ func TestSavedIsDurable(t *testing.T) {
 	model, optimizer := tensors(2, 5)
 	for i, what := range []string{"in a new folder", "in place of one of the same step"} {
 		d := &volatile{t: t, files: map[string]bool{}, folders: map[string]bool{}}
-		path, err := save(d, dir, 2, model, optimizer, theState(2))
+		path, err := save(d, dir, 2, Content{Model: model, Optimizer: optimizer, State: theState(2)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestOthersThingsAreSetAside(t *testing.T) {
 	}
 	for step, want := range map[int]string{2: "mine", 3: "mine too"} {
 		model, optimizer := tensors(step, 5)
-		if _, err := Save(dir, step, model, optimizer, theState(step)); err == nil || !contains(err.Error(), "it is no checkpoint") {
+		if _, err := Save(dir, step, Content{Model: model, Optimizer: optimizer, State: theState(step)}); err == nil || !contains(err.Error(), "it is no checkpoint") {
 			t.Fatalf("step %d: %v", step, err)
 		}
 		moved, err := SetAside(dir, step)
@@ -130,7 +130,7 @@ func TestOthersThingsAreSetAside(t *testing.T) {
 	if err := os.Mkdir(stray, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	removed, err := Prune(dir, 1)
+	removed, err := Prune(dir, Keep{Last: 1})
 	if err != nil || len(removed) != 1 || filepath.Base(removed[0]) != Name(2) {
 		t.Errorf("removed %v, %v", removed, err)
 	}
@@ -170,7 +170,7 @@ func TestOnlyOurFilesAreRemoved(t *testing.T) {
 	write(Name(4), StateFile)
 	write(Name(4), "weights.bin")
 	write(tempPrefix+"00000077", "notes")
-	_, err := Prune(dir, 1)
+	_, err := Prune(dir, Keep{Last: 1})
 	if err == nil || strings.Count(err.Error(), "held files that are no checkpoint's") != 2 {
 		t.Errorf("pruned: %v", err)
 	}
@@ -191,7 +191,7 @@ func TestOnlyOurFilesAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustSave(t, dir, 7, 5)
-	if _, err := Prune(dir, 1); err != nil {
+	if _, err := Prune(dir, Keep{Last: 1}); err != nil {
 		t.Error(err)
 	}
 	if _, err := Open(elsewhere); err != nil {

@@ -94,7 +94,7 @@ func child(_ string, args []string) int {
 		select {}
 	}}
 	model, optimizer := tensors(2, killWidth)
-	if _, err := save(d, args[0], 2, model, optimizer, theState(2)); err != nil {
+	if _, err := save(d, args[0], 2, Content{Model: model, Optimizer: optimizer, State: theState(2)}); err != nil {
 		return 5
 	}
 	return 0
@@ -226,7 +226,7 @@ func TestDiskFullAfterAnyNumberOfBytes(t *testing.T) {
 	mustSave(t, dir, 1, 2)
 	model, optimizer := tensors(2, 2)
 	for room := int64(0); ; room++ {
-		_, err := save(&full{left: room}, dir, 2, model, optimizer, theState(2))
+		_, err := save(&full{left: room}, dir, 2, Content{Model: model, Optimizer: optimizer, State: theState(2)})
 		if err == nil {
 			if room < 1000 {
 				t.Errorf("a save in %d bytes", room)
@@ -249,7 +249,7 @@ func TestDiskFullIsFoundBeforeWriting(t *testing.T) {
 	dir := t.TempDir()
 	mustSave(t, dir, 1, 2)
 	model, optimizer := tensors(2, 2)
-	_, err := save(&full{left: 5000, known: true}, dir, 2, model, optimizer, theState(2))
+	_, err := save(&full{left: 5000, known: true}, dir, 2, Content{Model: model, Optimizer: optimizer, State: theState(2)})
 	e := refusedForSpace(t, dir, err)
 	if e.Free != 5000 || e.Err != nil {
 		t.Errorf("%+v", e)
@@ -258,7 +258,7 @@ func TestDiskFullIsFoundBeforeWriting(t *testing.T) {
 	if text := e.Error(); !contains(text, want) || !contains(text, "older checkpoints are as they were") {
 		t.Errorf("got %q, want %q in it", text, want)
 	}
-	if _, err := save(&full{left: e.Need, known: true}, dir, 2, model, optimizer, theState(2)); err != nil {
+	if _, err := save(&full{left: e.Need, known: true}, dir, 2, Content{Model: model, Optimizer: optimizer, State: theState(2)}); err != nil {
 		t.Errorf("with the bytes that were asked for: %v", err)
 	}
 }
@@ -273,7 +273,7 @@ func TestAnyOperationFails(t *testing.T) {
 		failed := 0
 		for at := 1; ; at++ {
 			d := &faulty{at: at, fail: func() error { return cause }}
-			path, err := save(d, dir, 2, model, optimizer, theState(2))
+			path, err := save(d, dir, 2, Content{Model: model, Optimizer: optimizer, State: theState(2)})
 			if err == nil && at < d.count { // failed where nothing depends on it
 				os.RemoveAll(path)
 				continue

@@ -43,11 +43,11 @@ func TestSmallFileSystem(t *testing.T) {
 	}
 	mustSave(t, dir, 1, 2)
 	model, optimizer := tensors(2, 30_000) // 480 kB and 960 kB
-	_, err := Save(dir, 2, model, optimizer, theState(2))
+	_, err := Save(dir, 2, Content{Model: model, Optimizer: optimizer, State: theState(2)})
 	if e := refusedForSpace(t, dir, err); e.Err != nil || e.Free <= 0 || e.Free > 1<<20 || e.Need < 1_440_000 {
 		t.Errorf("found before writing: %v", err)
 	}
-	_, err = save(blindDisk{}, dir, 2, model, optimizer, theState(2))
+	_, err = save(blindDisk{}, dir, 2, Content{Model: model, Optimizer: optimizer, State: theState(2)})
 	if e := refusedForSpace(t, dir, err); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("found while writing: %v", e)
 	}

@@ -2,6 +2,7 @@
 
 package checkpoint
 
-import "io"
+import "os"
 
-func lockFolder(string) (io.Closer, error) { return noLock{}, nil }
+// lock does nothing: there are no such locks here.
+func lock(*os.File) error { return nil }

@@ -27,21 +27,17 @@ type fileInfo struct {
 	SHA256 string `json:"sha256"`
 }
 
-// encode writes the manifest as indented JSON whose last key is the checksum of all the text before it.
-func (m manifest) encode() ([]byte, error) {
+// encode writes the manifest as indented JSON whose last key is the checksum of all the text before it. The state has
+// to be JSON.
+func (m manifest) encode() []byte {
 	m.SHA256 = ""
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(m); err != nil {
-		return nil, fmt.Errorf("%s: %w", StateFile, err)
-	}
-	body, ok := bytes.CutSuffix(text.Bytes(), []byte("\n}\n"))
-	if !ok {
-		return nil, fmt.Errorf("%s: unexpected layout of JSON", StateFile)
-	}
-	return append(body, seal(body)...), nil
+	enc.Encode(m) // JSON, strings and numbers into memory: can't go wrong
+	body := bytes.TrimSuffix(text.Bytes(), []byte("\n}\n"))
+	return append(body, seal(body)...)
 }
 
 // marshal is json.Marshal, but leaves <, > and & as they are: vocabularies have entries like <sos>.

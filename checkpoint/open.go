@@ -2,47 +2,53 @@ package checkpoint
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"konkanitrain/internal/safetensors"
 )
 
-// Checkpoint is a checkpoint whose files were whole when it was opened. It holds no open files and no tensors:
-// there is nothing to close.
+// Checkpoint is a checkpoint whose files were whole when it was opened. It holds no open files and no tensors: there
+// is nothing to close, and it can be handed around, so that every byte is read and hashed once, by [Open].
 type Checkpoint struct {
-	Path  string // the folder
-	Step  int
-	Model string // SHA-256 of the model's file, in hexadecimal
+	Path        string // the folder
+	Step        int
+	ModelSHA256 string // of the model's file, 64 lower-case hex digits
 
 	state json.RawMessage
 }
 
-// maxState is the longest trainer.json that is read, in bytes.
-const maxState = 256 << 20
-
-// Open checks a checkpoint's folder: trainer.json and its checksum, the sizes and checksums of the other files.
-// It reads every byte once and keeps only trainer.json.
+// Open checks a checkpoint's folder: trainer.json and its checksum, the sizes and checksums of the other files. It
+// reads every byte once and keeps only the state in trainer.json.
 func Open(path string) (*Checkpoint, error) {
 	m, err := inspect(path)
 	if err != nil {
-		return nil, err
+		return nil, nameOne(path, err)
 	}
 	for _, name := range []string{ModelFile, OptimizerFile} {
 		if err := verify(filepath.Join(path, name), m.Files[name]); err != nil {
 			return nil, err
 		}
 	}
-	return &Checkpoint{Path: path, Step: m.Step, Model: m.Files[ModelFile].SHA256, state: m.State}, nil
+	return &Checkpoint{Path: path, Step: m.Step, ModelSHA256: m.Files[ModelFile].SHA256, state: m.State}, nil
 }
 
-// State reads the state that was saved into dst, a pointer. For a struct, a key that it doesn't have is an
-// error: the state was written by another version of the program.
+// nameOne is the error of opening what has a path: where that is a folder with checkpoints in it, and none itself, it
+// says so.
+func nameOne(path string, err error) error {
+	entries, _ := List(path)
+	if len(entries) == 0 || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%s is a folder of checkpoints: name one of them, such as %s", path, entries[len(entries)-1].Path)
+}
+
+// State reads the state that was saved into dst, a pointer. For a struct, a key that it doesn't have is an error: the
+// state was written by another version of the program.
 func (c *Checkpoint) State(dst any) error {
 	dec := json.NewDecoder(bytes.NewReader(c.state))
 	dec.DisallowUnknownFields()
@@ -52,65 +58,49 @@ func (c *Checkpoint) State(dst any) error {
 	return nil
 }
 
-// RawState is the state's JSON text.
+// RawState is the state's JSON text, as it stands in trainer.json.
 func (c *Checkpoint) RawState() json.RawMessage { return slices.Clone(c.state) }
 
-// readManifest reads a checkpoint's trainer.json and compares it with its checksum.
-func readManifest(path string) (*manifest, error) {
-	name := filepath.Join(path, StateFile)
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxState+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxState {
-		return nil, fmt.Errorf("%s is longer than %d bytes", name, maxState)
-	}
-	m, err := decode(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return m, nil
+// LoadModel hands the weights to dst, straight from the file. dst has to name exactly the tensors of the file, with
+// their shapes; otherwise a *TensorsError lists all that disagrees, and no Load has been called. Another error, of
+// reading or of a Load, can come when some tensors are loaded and others not.
+func (c *Checkpoint) LoadModel(dst []Tensor) error {
+	return load(filepath.Join(c.Path, ModelFile), dst, []safetensors.DType{safetensors.F32})
 }
 
-// inspect reads trainer.json and compares the sizes of the other files with it: the quick part of Open.
-func inspect(path string) (*manifest, error) {
-	m, err := readManifest(path)
-	if err != nil {
-		return nil, err
-	}
-	if folder := filepath.Base(path); strings.HasPrefix(folder, namePrefix) && folder != Name(m.Step) {
-		return nil, fmt.Errorf("%s is of step %d, and the folder's name says otherwise", filepath.Join(path, StateFile), m.Step)
-	}
-	for _, file := range []string{ModelFile, OptimizerFile} {
-		stat, err := os.Stat(filepath.Join(path, file))
-		if err != nil {
-			return nil, err
-		}
-		if want := m.Files[file].Bytes; stat.Size() != want {
-			return nil, fmt.Errorf("%s has %d bytes, and %s says %d", filepath.Join(path, file), stat.Size(), StateFile, want)
-		}
-	}
-	return m, nil
+// LoadOptimizer hands the optimizer's moments to dst, with the rules of LoadModel.
+func (c *Checkpoint) LoadOptimizer(dst []Tensor) error {
+	return load(filepath.Join(c.Path, OptimizerFile), dst, []safetensors.DType{safetensors.F32})
 }
 
-// verify compares a file's checksum with the one that was saved.
-func verify(path string, want fileInfo) error {
-	f, err := os.Open(path)
+// Damaged is a checkpoint that was passed over, and why.
+type Damaged struct {
+	Path string
+	Err  error
+}
+
+// String is the path and the reason, for a message.
+func (d Damaged) String() string {
+	return fmt.Sprintf("%s: %v", d.Path, d.Err)
+}
+
+// Latest opens the newest whole checkpoint in dir and names the damaged ones that are newer. It returns nil and no
+// error where there is no checkpoint at all. Where there are some and none is whole, that is an error, and damaged
+// names them all: a run that silently started from scratch would hide the damage from its user.
+func Latest(dir string) (c *Checkpoint, damaged []Damaged, err error) {
+	list, err := List(dir)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, struct{ io.Reader }{f}, make([]byte, 256<<10)); err != nil {
-		return err
+	for _, e := range slices.Backward(list) {
+		c, err := Open(e.Path)
+		if err == nil {
+			return c, damaged, nil
+		}
+		damaged = append(damaged, Damaged{Path: e.Path, Err: err})
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != want.SHA256 {
-		return fmt.Errorf("%s has changed since it was saved: its SHA-256 begins with %s, and %s says %s", path, got[:12], StateFile, want.SHA256[:12])
+	if len(damaged) > 0 {
+		err = fmt.Errorf("none of the checkpoints in %s is whole; the newest: %w", dir, damaged[0].Err)
 	}
-	return nil
+	return nil, damaged, err
 }

@@ -9,8 +9,26 @@ import (
 	"strings"
 )
 
-// parts of a checkpoint's folder, and all that is ever removed from one.
-var files = []string{StateFile, ModelFile, OptimizerFile}
+// Clean removes the leftovers in dir and names them. Only the run that owns dir may call it, and not during a save: to
+// anyone else a save in progress looks like a leftover.
+func Clean(dir string) (removed []string, err error) {
+	list, err := Leftovers(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range list {
+		kept, failed := discard(path)
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("leftover of a save that was interrupted: %w", failed))
+			continue
+		}
+		if kept != "" {
+			path += " (" + otherFiles(path, kept) + ")"
+		}
+		removed = append(removed, path)
+	}
+	return removed, err
+}
 
 // own says whether a folder is a checkpoint of ours: its trainer.json is as Save has written it. The other files may be
 // damaged.
@@ -44,13 +62,10 @@ func aside(path string) string {
 // more is kept under another name, which is returned.
 func discard(temp string) (kept string, err error) {
 	if stat, err := os.Lstat(temp); err != nil || !stat.IsDir() { // gone, or a link: what it leads to stays
-		if err := os.Remove(temp); !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		return "", nil
+		return "", removeIfThere(temp)
 	}
 	for _, name := range files {
-		if err := os.Remove(filepath.Join(temp, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := removeIfThere(filepath.Join(temp, name)); err != nil {
 			return "", err
 		}
 	}
@@ -62,6 +77,14 @@ func discard(temp string) (kept string, err error) {
 		return "", err
 	}
 	return kept, nil
+}
+
+func removeIfThere(path string) error {
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // otherFiles says that a folder held more than a checkpoint.

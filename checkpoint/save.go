@@ -1,75 +1,51 @@
 package checkpoint
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"konkanitrain/internal/safetensors"
 )
 
+// Content is what a checkpoint is made of.
+type Content struct {
+	Model       []Tensor          // the weights
+	Description map[string]string // of the model: goes into the metadata of its file, which with it can be used alone
+	Optimizer   []Tensor          // the moments
+	State       any               // whatever encoding/json can write (no NaN or infinity); goes into trainer.json
+}
+
 // Save writes a checkpoint of step and returns its folder, dir/step-00001200. dir is made if it isn't there; a
-// checkpoint of the same step is replaced, and anything else of that name refused (see [SetAside]). state is whatever
-// encoding/json can write (no NaN or infinity).
+// checkpoint of the same step is replaced, and anything else of that name refused (see [SetAside]).
 //
-// The tensors go from their slices to the files through a small buffer. When Save returns without an error the
-// checkpoint is durable: files, folder and names are synced, and one that it replaces is removed after that. After an
-// error the folder doesn't exist under its final name and the older checkpoints are as they were, except that an error
-// from the last sync, of the name, comes with the path of a whole checkpoint that a power cut could still lose. A full
-// disk gives a *NoSpaceError, found before the first byte where the system says how much is free.
-func Save(dir string, step int, model, optimizer []Tensor, state any) (path string, err error) {
-	return save(osDisk{}, dir, step, model, optimizer, state)
+// Each tensor's Save is called once and writes straight to the file. When Save returns without an error the checkpoint
+// is durable: files, folder and names are synced, and one that it replaces is removed after that. After an error the
+// folder doesn't exist under its final name and the older checkpoints are as they were, except that an error from the
+// last sync, of the name, comes with the path of a whole checkpoint that a power cut could still lose. A full disk gives
+// a *NoSpaceError, found before the first byte where the system says how much is free.
+func Save(dir string, step int, c Content) (path string, err error) {
+	return save(osDisk{}, dir, step, c)
 }
-
-// NoSpaceError says that a checkpoint didn't fit on the disk.
-type NoSpaceError struct {
-	Path string // the checkpoint that was not made
-	Need int64  // bytes that it takes
-	Free int64  // bytes free, the unfinished checkpoint removed; -1 if the system doesn't say
-	Err  error  // the system's error, or nil if the lack was found before writing
-}
-
-// Error says how much the checkpoint needs, how much is free, and what to do.
-func (e *NoSpaceError) Error() string {
-	free := "the disk is full"
-	if e.Free >= 0 {
-		free = "only " + size(e.Free) + " are free"
-	}
-	text := fmt.Sprintf("the checkpoint %s needs %s, and %s; it was not saved, and the older checkpoints are as they were: free some space, or keep fewer checkpoints", e.Path, size(e.Need), free)
-	if e.Err != nil {
-		text += fmt.Sprintf(" (%v)", e.Err)
-	}
-	return text
-}
-
-// Unwrap is the system's error.
-func (e *NoSpaceError) Unwrap() error { return e.Err }
 
 // part is one of the two tensor files.
 type part struct {
-	name    string
-	tensors []Tensor
+	name     string
+	tensors  []Tensor
+	metadata map[string]string
 }
 
 // block is what file sizes are rounded up to for the estimate of the space a save needs.
 const block = 4096
 
-func save(d disk, dir string, step int, model, optimizer []Tensor, state any) (string, error) {
-	if step < 0 {
-		return "", fmt.Errorf("a checkpoint of step %d: steps begin at 0", step)
-	}
+func save(d disk, dir string, step int, c Content) (string, error) {
 	final := filepath.Join(dir, Name(step))
-	raw, err := marshal(state)
-	if err != nil {
-		return "", fmt.Errorf("checkpoint %s: %s: %w", final, StateFile, err)
-	}
-	m := manifest{Format: format, Step: step, State: raw, Files: map[string]fileInfo{}}
-	parts := []part{{ModelFile, model}, {OptimizerFile, optimizer}}
-	need, err := m.measure(parts)
+	m, parts, need, err := prepare(step, c)
 	if err != nil {
 		return "", fmt.Errorf("checkpoint %s: %w", final, err)
 	}
@@ -101,31 +77,47 @@ func save(d disk, dir string, step int, model, optimizer []Tensor, state any) (s
 	return final, nil
 }
 
-// measure fills in the sizes of the tensor files and is the number of bytes of the whole checkpoint.
-func (m *manifest) measure(parts []part) (need int64, err error) {
-	for _, p := range parts {
-		n, err := safetensors.Size(p.tensors, m.metadata())
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", p.name, err)
-		}
-		m.Files[p.name] = fileInfo{Bytes: n, SHA256: strings.Repeat("0", 64)}
-		need += (n + block - 1) / block * block
+// prepare checks what is to be saved, fills in the sizes of the tensor files, and says how many bytes the whole
+// checkpoint needs.
+func prepare(step int, c Content) (m *manifest, parts []part, need int64, err error) {
+	if step < 0 {
+		return nil, nil, 0, fmt.Errorf("step %d: steps begin at 0", step)
 	}
-	text, err := m.encode()
-	need += (int64(len(text)) + block - 1) / block * block
-	return need + block, err // one more for the folder
+	state, err := marshal(c.State)
+	if err != nil {
+		return nil, nil, 0, fmt.Errorf("%s: %w", StateFile, err)
+	}
+	// "format" tells readers of PyTorch models that the layout is theirs.
+	common := map[string]string{"format": "pt", "step": strconv.Itoa(step)}
+	described := maps.Clone(common)
+	for key, text := range c.Description {
+		if _, taken := common[key]; taken {
+			return nil, nil, 0, fmt.Errorf("%s: a description can't have the key %q, which every file has", ModelFile, key)
+		}
+		described[key] = text
+	}
+	m = &manifest{Format: format, Step: step, State: state, Files: map[string]fileInfo{}}
+	parts = []part{{ModelFile, c.Model, described}, {OptimizerFile, c.Optimizer, common}}
+	for _, p := range parts {
+		n, err := safetensors.Size(p.tensors, p.metadata)
+		if err != nil {
+			return nil, nil, 0, fmt.Errorf("%s: %w", p.name, err)
+		}
+		m.Files[p.name] = fileInfo{Bytes: n, SHA256: strings.Repeat("0", 2*sha256.Size)}
+		need += blocks(n)
+	}
+	need += blocks(int64(len(m.encode())))
+	return m, parts, need + block, nil // one more for the folder
 }
 
-// metadata goes into both tensor files. "format" tells readers of PyTorch models that the layout is theirs.
-func (m *manifest) metadata() map[string]string {
-	return map[string]string{"format": "pt", "step": strconv.Itoa(m.Step)}
-}
+// blocks is n rounded up to whole blocks.
+func blocks(n int64) int64 { return (n + block - 1) / block * block }
 
 // write fills the temporary folder: the tensor files, then trainer.json with their sums, all synced.
 func (m *manifest) write(d disk, temp string, parts []part) error {
 	for _, p := range parts {
 		err := writeFile(d, filepath.Join(temp, p.name), func(f file) error {
-			w, err := safetensors.Write(f, p.tensors, m.metadata())
+			w, err := safetensors.Write(f, p.tensors, p.metadata)
 			m.Files[p.name] = fileInfo{Bytes: w.Bytes, SHA256: w.SHA256}
 			return err
 		})
@@ -133,12 +125,8 @@ func (m *manifest) write(d disk, temp string, parts []part) error {
 			return err
 		}
 	}
-	text, err := m.encode()
-	if err != nil {
-		return err
-	}
-	err = writeFile(d, filepath.Join(temp, StateFile), func(f file) error {
-		_, err := f.Write(text)
+	err := writeFile(d, filepath.Join(temp, StateFile), func(f file) error {
+		_, err := f.Write(m.encode())
 		return err
 	})
 	if err != nil {
@@ -158,27 +146,4 @@ func writeFile(d disk, path string, fill func(file) error) error {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())
-}
-
-// explain turns the error of a save into one that says what it means for the run.
-func explain(d disk, dir, final string, need int64, err error) error {
-	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
-		return fmt.Errorf("the checkpoint %s was not saved, and the older checkpoints are as they were: %w", final, err)
-	}
-	e := &NoSpaceError{Path: final, Need: need, Free: -1, Err: err}
-	if free, known := d.Free(dir); known {
-		e.Free = free
-	}
-	return e
-}
-
-// size is a number of bytes for people: exact, and in the unit they think in.
-func size(n int64) string {
-	switch {
-	case n >= 1e9:
-		return fmt.Sprintf("%d bytes (%.1f GB)", n, float64(n)/1e9)
-	case n >= 1e6:
-		return fmt.Sprintf("%d bytes (%.1f MB)", n, float64(n)/1e6)
-	}
-	return fmt.Sprintf("%d bytes", n)
 }

@@ -28,21 +28,21 @@ type LoaderOptions struct {
 
 func (o LoaderOptions) validate(s *Set) error {
 	var errs []error
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if len(s.Utterances) == 0 {
-		bad("%s: no utterances", s.Path)
+		complain("%s: no utterances", s.Path)
 	}
 	if o.Window < 1 {
-		bad("a window of %d utterances; batch size and accumulation must be 1 or more", o.Window)
+		complain("a window of %d utterances; batch size and accumulation must be 1 or more", o.Window)
 	}
 	if o.Workers < 0 || o.Ahead < 0 || o.CacheWaves < 0 {
-		bad("%d workers, %d windows ahead, %d bytes of cached sound: none can be negative", o.Workers, o.Ahead, o.CacheWaves)
+		complain("%d workers, %d windows ahead, %d bytes of cached sound: none can be negative", o.Workers, o.Ahead, o.CacheWaves)
 	}
 	if o.Evaluate && o.Augment != nil {
-		bad("evaluation with augmentation: scores would change from run to run; leave one out")
+		complain("evaluation with augmentation: scores would change from run to run; leave one out")
 	}
 	if o.Feature.SampleRate != s.SampleRate {
-		bad("the features are at %d Hz, but the manifest was loaded for %d Hz, and lengths would differ; use one sample_rate", o.Feature.SampleRate, s.SampleRate)
+		complain("the features are at %d Hz, but the manifest was loaded for %d Hz, and lengths would differ; use one sample_rate", o.Feature.SampleRate, s.SampleRate)
 	}
 	if err := o.Feature.Validate(); err != nil {
 		errs = append(errs, err)
@@ -56,9 +56,10 @@ func (o LoaderOptions) validate(s *Set) error {
 }
 
 // Loader makes the windows of a Set: features, augmented where asked for, and tokens. What it makes is a
-// function of the set, the seed and the epoch; workers, read-ahead and cache change only the speed. It may be
-// used by several Runs, one after the other or at once.
+// function of the set, the seed and the epoch; workers, read-ahead and cache change only the time it takes. It may
+// be used by several Streams, one after the other or at once.
 type Loader struct {
+	set        *Set
 	utterances []*Utterance
 	order      *Order // nil when evaluating
 	o          LoaderOptions
@@ -85,18 +86,21 @@ func NewLoader(s *Set, o LoaderOptions) (*Loader, error) {
 	if o.Ahead == 0 {
 		o.Ahead = 2
 	}
+	if err := o.checkRates(s); err != nil {
+		return nil, fmt.Errorf("loader: %w", err)
+	}
 	e, err := feature.New(o.Feature)
 	if err != nil {
 		return nil, fmt.Errorf("loader: %w", err)
 	}
-	l := &Loader{utterances: s.Utterances, o: o, bins: e.Bins(), known: map[string]bool{}, cache: waves{limit: o.CacheWaves}}
+	l := &Loader{set: s, utterances: s.Utterances, o: o, bins: e.Bins(), known: map[string]bool{}, cache: waves{limit: o.CacheWaves}}
 	for _, n := range s.Report.Notes {
 		if n.Kind == AudioWarning {
 			l.known[n.Reason] = true
 		}
 	}
 	if !o.Evaluate {
-		if l.order, err = NewOrder(s.Lengths(), o.Window, o.Seed); err != nil {
+		if l.order, err = NewOrder(s.frames(), o.Window, o.Seed); err != nil {
 			return nil, fmt.Errorf("loader: %w", err)
 		}
 	}
@@ -120,36 +124,6 @@ func (l *Loader) Window(epoch, k int) []*Utterance {
 		out[i] = l.utterances[j]
 	}
 	return out
-}
-
-// MostFrames is the largest T that u can have in any epoch, for planning memory.
-func (l *Loader) MostFrames(u *Utterance) (int, error) {
-	if l.o.Augment == nil || len(l.o.Augment.Speeds) == 0 {
-		return l.o.Feature.Frames(u.Samples, u.Rate, audio.Ratio{})
-	}
-	most := 0
-	for _, f := range l.o.Augment.Speeds {
-		r, err := audio.Speed(f)
-		if err != nil {
-			return 0, err
-		}
-		t, err := l.o.Feature.Frames(u.Samples, u.Rate, r)
-		if err != nil {
-			return 0, err
-		}
-		most = max(most, t)
-	}
-	return most, nil
-}
-
-// key is the key of all augmentation draws of u in an epoch.
-func (l *Loader) key(epoch int, u *Utterance) uint64 { return feature.Key(l.o.Seed, epoch, u.ID) }
-
-func (l *Loader) speed(epoch int, u *Utterance) audio.Ratio {
-	if l.o.Augment == nil {
-		return audio.Ratio{}
-	}
-	return l.o.Augment.Speed(l.key(epoch, u))
 }
 
 // Warnings returns what was odd in files read since the last call (silence, channels that cancel), each once,

@@ -18,7 +18,7 @@ type Options struct {
 
 	MinDuration   float64 // seconds; shorter utterances are left out
 	MaxDuration   float64 // seconds; longer ones are left out; 0 means no limit
-	MaxTextLength int     // characters after normalisation; longer ones are left out; 0 means no limit
+	MaxTextLength int     // characters after normalization; longer ones are left out; 0 means no limit
 
 	// SkipBadLines leaves lines out that can't be parsed. Without it the first such line is an error.
 	SkipBadLines bool
@@ -38,24 +38,24 @@ const (
 // Validate names every value that makes no sense.
 func (o Options) Validate() error {
 	var errs []error
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if o.SampleRate < 0 || o.SampleRate > 0 && o.SampleRate < 1000 {
-		bad("sample_rate %d Hz: give 1000 or more, usually 16000", o.SampleRate)
+		complain("sample_rate %d Hz: give 1000 or more, usually 16000", o.SampleRate)
 	}
 	if !(o.MinDuration >= 0) || !(o.MaxDuration >= 0) {
-		bad("min_duration %v and max_duration %v: give seconds, 0 for no limit", o.MinDuration, o.MaxDuration)
+		complain("min_duration %v and max_duration %v: give seconds, 0 for no limit", o.MinDuration, o.MaxDuration)
 	} else if o.MaxDuration > 0 && o.MinDuration > o.MaxDuration {
-		bad("min_duration %v s is above max_duration %v s: nothing would be left", o.MinDuration, o.MaxDuration)
+		complain("min_duration %v s is above max_duration %v s: nothing would be left", o.MinDuration, o.MaxDuration)
 	}
 	if o.MaxTextLength < 0 {
-		bad("max_text_length %d: give a number of characters, 0 for no limit", o.MaxTextLength)
+		complain("max_text_length %d: give a number of characters, 0 for no limit", o.MaxTextLength)
 	}
 	if !(o.BadLimit >= 0 && o.BadLimit <= 1) {
-		bad("bad_line_limit %v: give a share from 0 to 1, such as 0.05 for 5 %%", o.BadLimit)
+		complain("bad_line_limit %v: give a share from 0 to 1, such as 0.05 for 5 %%", o.BadLimit)
 	}
 	for _, m := range o.PathMap {
 		if m.From == "" {
-			bad("path_map =%s: the part before = is empty; give the start of the paths as they are written in the manifest", m.To)
+			complain("path_map =%s: the part before = is empty; give the start of the paths as they are written in the manifest", m.To)
 		}
 	}
 	return errors.Join(errs...)

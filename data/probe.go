@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -18,8 +19,9 @@ type sound struct {
 	err   error
 }
 
-// probe reads the headers of all files that entries still need, each once, by the path as written.
-func probe(l listing, manifest string, o Options) map[string]*sound {
+// probe reads the headers of all files that entries still need, each once, by the path as written. It stops when the
+// context ends, whose cause is the error then.
+func probe(ctx context.Context, l listing, manifest string, o Options) (map[string]*sound, error) {
 	base := manifest
 	if !l.folder {
 		base = filepath.Dir(manifest)
@@ -37,7 +39,7 @@ func probe(l listing, manifest string, o Options) map[string]*sound {
 	var wait sync.WaitGroup
 	for range min(o.Workers, len(paths)) {
 		wait.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(paths); i = next.Add(1) - 1 {
+			for i := next.Add(1) - 1; int(i) < len(paths) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				f := sounds[paths[i]] // the map isn't written any more
 				if f.path, f.found = r.find(paths[i]); f.found {
 					f.info, f.err = audio.Probe(f.path)
@@ -46,7 +48,10 @@ func probe(l listing, manifest string, o Options) map[string]*sound {
 		})
 	}
 	wait.Wait()
-	return sounds
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return sounds, nil
 }
 
 // foundAny is one error if not a single file is where the manifest says.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"konkanitrain/data/text"
+	"konkanitrain/internal/words"
 )
 
 // Kind is the sort of a Note.
@@ -43,6 +44,11 @@ type Note struct {
 	Skipped bool // false: the utterance is used
 }
 
+// String names the utterance, its line and what is said about it.
+func (n Note) String() string {
+	return fmt.Sprintf("%s (%s, line %d): %s", n.ID, n.File, n.Line, n.Reason)
+}
+
 // Report says what became of every line of a manifest.
 type Report struct {
 	Path           string
@@ -54,7 +60,7 @@ type Report struct {
 	StartsWithMark int          // texts kept that start with a combining mark
 	Notes          []Note       // every line that is skipped or doubtful, in the order of the checks
 	Warnings       []string     // about the manifest as a whole
-	Unknown        text.Unknown // letters outside the vocabulary, once Tokenise has run
+	Unknown        text.Unknown // letters outside the vocabulary, once Tokenize has run
 }
 
 func (r *Report) note(e *entry, kind Kind, id, reason string, skipped bool) {
@@ -94,7 +100,7 @@ func (r *Report) String() string {
 		if r.StartsWithMark == 1 {
 			verb = "starts with a combining mark; it is used as it is"
 		}
-		fmt.Fprintf(&b, "\n  %s %s", number(r.StartsWithMark, "text"), verb)
+		fmt.Fprintf(&b, "\n  %s %s", words.Count(r.StartsWithMark, "text"), verb)
 	}
 	if r.Unknown.Outside > 0 {
 		fmt.Fprintf(&b, "\n  %v", &r.Unknown)
@@ -152,14 +158,6 @@ func duration(s float64) string {
 		return fmt.Sprintf("%.1f min", s/60)
 	}
 	return fmt.Sprintf("%.2f h", s/3600)
-}
-
-// number is a number with its noun: "1 text", "2 texts".
-func number(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // count brings the sums up to date with the utterances kept.

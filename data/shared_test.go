@@ -3,6 +3,7 @@ package data
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -50,7 +51,7 @@ func TestManifestCases(t *testing.T) {
 	}
 	eachJSON(t, filepath.Join(dir, "expected.jsonl"), func(w want) {
 		t.Run(w.File, func(t *testing.T) {
-			s, err := Load(filepath.Join(dir, w.File), Options{})
+			s, err := Load(context.Background(), filepath.Join(dir, w.File), Options{})
 			switch {
 			case w.File == "utf16.jsonl": // reading it is as right as naming it
 				if err != nil || len(s.Utterances) != 3 || !strings.Contains(s.Report.String(), "UTF-16") {
@@ -97,7 +98,7 @@ func TestManifestCases(t *testing.T) {
 	if len(s.Utterances) != 4 || !slices.Equal(s.Report.reported(Broken), []int{3}) {
 		t.Errorf("skipping: %v", s.Report)
 	}
-	if _, err := Load(filepath.Join(dir, "missing_file.jsonl"), Options{BadLimit: 0.1}); err == nil || !strings.Contains(err.Error(), "1 of 5") {
+	if _, err := Load(context.Background(), filepath.Join(dir, "missing_file.jsonl"), Options{BadLimit: 0.1}); err == nil || !strings.Contains(err.Error(), "1 of 5") {
 		t.Errorf("a lower limit: %v", err)
 	}
 	s = mustLoad(t, filepath.Join(dir, "long_and_short.jsonl"), Options{MaxDuration: 30})
@@ -156,7 +157,7 @@ func unheard(t *testing.T, path string) *Set {
 // The manifests of an earlier trainer: real, dirty, without audio.
 func TestManifestsWithoutAudio(t *testing.T) {
 	dir := filepath.Join(testkit.Shared(t), "data", "konkanivani_manifests")
-	_, err := Load(filepath.Join(dir, "train.json"), Options{})
+	_, err := Load(context.Background(), filepath.Join(dir, "train.json"), Options{})
 	if err == nil || !strings.Contains(err.Error(), "0 of 2549 audio files found") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v", err)
 	}
@@ -178,7 +179,7 @@ func TestManifestsWithoutAudio(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Tokenise(v, TokenOptions{UnknownLimit: 0.001}); err != nil {
+		if err := s.Tokenize(v, TokenOptions{UnknownLimit: 0.001}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -207,7 +208,7 @@ func TestDigitsTooShortForCTC(t *testing.T) {
 	}
 	for factor, want := range map[int][]string{2: nil,
 		4: {"3_george_20", "3_george_39", "3_nicolas_13", "3_nicolas_16", "3_nicolas_17", "3_nicolas_19", "3_theo_17", "3_theo_34"}} {
-		if err := s.Tokenise(v, TokenOptions{Factor: factor}); err != nil {
+		if err := s.Tokenize(v, TokenOptions{Factor: factor}); err != nil {
 			t.Fatal(err)
 		}
 		var got []string

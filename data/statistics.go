@@ -14,8 +14,9 @@ import (
 // statistics are the same to the last bit with any number of workers.
 const statisticsParts = 64
 
-// Statistics computes mean and deviation per bin over all frames of a set, unaugmented, for global
-// normalisation. A file that can't be read is an error.
+// Statistics computes mean and deviation per bin over all frames of a set, unaugmented, for global normalization. What
+// can't be read is left out, as in training, and is in the Set's News; it is an error if that is more than the limit on
+// bad lines allows, or everything.
 func Statistics(ctx context.Context, s *Set, o feature.Options, workers int) (*feature.Stats, error) {
 	o.Normalize, o.Stats = feature.None, nil
 	if o.Resampler == nil {
@@ -24,9 +25,12 @@ func Statistics(ctx context.Context, s *Set, o feature.Options, workers int) (*f
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("statistics: %w", err)
 	}
+	n := len(s.Utterances)
+	if n == 0 {
+		return nil, fmt.Errorf("statistics: %s: no utterances", s.Path)
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	n := len(s.Utterances)
 	parts := make([]*feature.Accumulator, min(statisticsParts, n))
 	var next atomic.Int64
 	var wait sync.WaitGroup
@@ -37,23 +41,10 @@ func Statistics(ctx context.Context, s *Set, o feature.Options, workers int) (*f
 				stop(err)
 				return
 			}
-			var buffer []float32
 			for i := int(next.Add(1) - 1); i < len(parts); i = int(next.Add(1) - 1) {
-				parts[i] = feature.NewAccumulator(x.Bins())
-				for _, u := range s.Utterances[i*n/len(parts) : (i+1)*n/len(parts)] {
-					if ctx.Err() != nil {
-						return
-					}
-					r, err := x.File(buffer, u.Path, u.Offset, u.Duration, nil, 0)
-					if err != nil {
-						stop(fmt.Errorf("statistics: %s (%s, line %d): %w", u.ID, u.File, u.Line, err))
-						return
-					}
-					buffer = r.Features
-					if err := parts[i].Add(r.Features); err != nil {
-						stop(fmt.Errorf("%s: %w", u.ID, err))
-						return
-					}
+				if parts[i], err = s.sum(ctx, s.Utterances[i*n/len(parts):(i+1)*n/len(parts)], x); err != nil {
+					stop(err)
+					return
 				}
 			}
 		})
@@ -62,11 +53,38 @@ func Statistics(ctx context.Context, s *Set, o feature.Options, workers int) (*f
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	sum := feature.NewAccumulator(o.NumMels)
+	if err := s.TooManyBad(); err != nil {
+		return nil, fmt.Errorf("statistics: %w", err)
+	}
+	all := feature.NewAccumulator(o.NumMels)
 	for _, p := range parts {
-		if err := sum.Merge(p); err != nil {
+		if err := all.Merge(p); err != nil {
 			return nil, err
 		}
 	}
-	return sum.Stats()
+	return all.Stats()
+}
+
+// sum adds up the features of some utterances, without those that can't be read.
+func (s *Set) sum(ctx context.Context, us []*Utterance, x *feature.Extractor) (*feature.Accumulator, error) {
+	sum := feature.NewAccumulator(x.Bins())
+	var reader audio.Reader
+	var features []float32
+	for _, u := range us {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		wave, _, err := u.read(&reader)
+		if err == nil {
+			features, _, err = x.Extract(features, wave, u.Rate, nil, 0)
+		}
+		if err != nil {
+			s.found(u, Unreadable, err.Error(), true)
+			continue
+		}
+		if err := sum.Add(features); err != nil {
+			return nil, fmt.Errorf("statistics: %s: %w", u.ID, err)
+		}
+	}
+	return sum, nil
 }

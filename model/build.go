@@ -28,6 +28,8 @@ const (
 	Keys          = "keys"           // [B, 2] int32, random key of each utterance; only with dropout
 	Scale         = "scale"          // [1] float32, factor of the loss
 	Positions     = "positions"      // [2S-1, d] float32, shared: see Tables
+	// DecoderPositions is [U+1, d] float32, shared: see Tables.
+	DecoderPositions = "decoder.positions"
 )
 
 // Network is a graph for one batch shape.

@@ -11,7 +11,9 @@ import (
 // decoder: encoder output [B, S, d] and targets [B, U] -> logits [B, U+1, V], each step seeing the tokens
 // before it. Pre-norm Transformer (Vaswani et al. 2017, with the norms moved inside the residual branches).
 func (b *builder) decoder(encoded *G.Node) *G.Node {
-	x := b.tap("decoder.embedded", b.Embed(b.targets, b.weight("decoder.embed.weight")))
+	table := b.Input(DecoderPositions, b.shape.Tokens+1, b.c.DModel)
+	b.net.Shared = append(b.net.Shared, table)
+	x := b.tap("decoder.embedded", b.Embed(b.targets, b.weight("decoder.embed.weight"), table))
 	x = b.Dropout(x, b.keys, b.drop())
 	for n := range b.c.DecoderLayers {
 		name := fmt.Sprintf("decoder.blocks.%d", n)

@@ -15,8 +15,8 @@ import (
 //	weight[i, ·] = softmax over the true keys j (those with j <= i where causal)
 //	y_i = sum_j drop(weight[i, j]) v_j
 //
-// An utterance's rows past its length are 0 in y and in every gradient, and nothing there is read. The draw
-// of weight [i, j] of head a is element j of row i*h + a, so that no padding moves it.
+// An utterance's rows past its length are 0 in y and in every gradient, and nothing there is read; an absent row has
+// neither queries nor keys, and y is 0 too where there are queries but no key. The draw of weight [i, j] of head a is element j of row i*h + a, so that no padding moves it.
 //
 // No matrix of all queries by all keys is ever stored. Forward and backward go by tiles of queries with all
 // their keys; a tile's scores are computed anew on the way back, from the inputs alone. With the gradient dy of y:
@@ -30,8 +30,8 @@ import (
 
 // AttentionOptions is what Attention needs beside its operands. The true queries of an utterance are
 // frames.Subsampled(qLengths[b], QueryFactor) + QueryExtra rows, its true keys likewise: factor 4 for encoder
-// frames given in feature frames, extra 1 for a decoder's tokens, which the start token precedes. A factor of
-// 0 is 1.
+// frames given in feature frames, extra 1 for a decoder's tokens, which the start token precedes. A length
+// of -1, an absent row, means no rows even so. A factor of 0 is 1.
 type AttentionOptions struct {
 	Heads       int
 	Causal      bool // query i sees keys 0 .. i
@@ -51,54 +51,53 @@ type RelativeOptions struct {
 
 // Attention is scaled dot-product attention.
 //
-//	q [B, L, d], k, v [B, S, d], qLengths, kLengths [B] int, keys [B, 2] int or nil (no dropout) -> [B, L, d]
-func (g *Graph) Attention(q, k, v, qLengths, kLengths, keys *G.Node, o AttentionOptions) *G.Node {
-	a := attention{
+//	q [B, L, d], k, v [B, S, d], qLengths, kLengths [B] int, seeds [B, 2] int or nil (no dropout) -> [B, L, d]
+func (g *Graph) Attention(q, k, v, qLengths, kLengths, seeds *G.Node, o AttentionOptions) *G.Node {
+	a := attentionShape{
 		heads: o.Heads, causal: o.Causal, drop: o.Drop,
-		query: span{max(o.QueryFactor, 1), o.QueryExtra}, key: span{max(o.KeyFactor, 1), o.KeyExtra},
+		query: rowCount{max(o.QueryFactor, 1), o.QueryExtra},
+		key:   rowCount{max(o.KeyFactor, 1), o.KeyExtra},
 	}
 	in := G.Nodes{q, k, v, qLengths, kLengths}
-	if o.Drop.on(keys) {
+	if o.Drop.on(seeds) {
 		a.dropping = true
-		in = append(in, keys)
+		in = append(in, seeds)
 	}
-	return g.add(a.op, in...)
+	return g.add(a.forward, in...)
 }
 
 // RelativeAttention is self-attention with relative positions. Row c of p belongs to the distance i-j = S-1-c.
 //
-//	q, k, v [B, S, d], p [2S-1, d], u, w [h, dh], lengths [B] int, keys [B, 2] int or nil (no dropout) -> [B, S, d]
-func (g *Graph) RelativeAttention(q, k, v, p, u, w, lengths, keys *G.Node, o RelativeOptions) *G.Node {
-	a := attention{heads: o.Heads, relative: true, drop: o.Drop, query: span{max(o.Factor, 1), 0}, key: span{max(o.Factor, 1), 0}}
+//	q, k, v [B, S, d], p [2S-1, d], u, w [h, dh], lengths [B] int, seeds [B, 2] int or nil (no dropout) -> [B, S, d]
+func (g *Graph) RelativeAttention(q, k, v, p, u, w, lengths, seeds *G.Node, o RelativeOptions) *G.Node {
+	n := rowCount{factor: max(o.Factor, 1)}
+	a := attentionShape{heads: o.Heads, relative: true, drop: o.Drop, query: n, key: n}
 	in := G.Nodes{q, k, v, p, u, w, lengths, lengths}
-	if o.Drop.on(keys) {
+	if o.Drop.on(seeds) {
 		a.dropping = true
-		in = append(in, keys)
+		in = append(in, seeds)
 	}
-	return g.add(a.op, in...)
+	return g.add(a.forward, in...)
 }
 
-// attention is all that the kernels need to know. Operands are in the order q, k, v, (p, u, w), query lengths,
-// key lengths, (keys).
-type attention struct {
+// attentionShape is all that forward and backward need to know. Operands are in the order q, k, v, (p, u, w), query
+// lengths, key lengths, (seeds).
+type attentionShape struct {
 	batch, l, s, d   int // L queries and S keys of width d
 	heads            int
 	relative, causal bool
 	dropping         bool
-	query, key       span
+	query, key       rowCount
 	drop             Drop
 }
 
-// span turns a length in an input into a number of rows.
-type span struct{ factor, extra int }
-
-// of is the number of true rows of utterance b, at most n.
-func (s span) of(lengths []int32, b, n int) int {
-	return min(valid(lengths, b, s.factor, n)+s.extra, n)
-}
+type (
+	attention     struct{ attentionShape }
+	attentionGrad struct{ attentionShape }
+)
 
 // floatOperands is the number of operands with a gradient, which come first.
-func (a attention) floatOperands() int {
+func (a attentionShape) floatOperands() int {
 	if a.relative {
 		return 6
 	}
@@ -106,7 +105,7 @@ func (a attention) floatOperands() int {
 }
 
 // fit takes the sizes from the operands' shapes and says whether they fit.
-func (a *attention) fit(in []Type) bool {
+func (a *attentionShape) fit(in []Type) bool {
 	n := a.floatOperands()
 	q, k, v := in[0].Shape, in[1].Shape, in[2].Shape
 	if q.Dims() != 3 || k.Dims() != 3 || !slices.Equal(k, v) || q[0] != k[0] || q[2] != k[2] || a.heads < 1 || q[2]%a.heads != 0 {
@@ -120,21 +119,21 @@ func (a *attention) fit(in []Type) bool {
 		}
 	}
 	for _, t := range in[:n] {
-		if t.Int {
+		if t.Of != Float32 {
 			return false
 		}
 	}
-	return isLengths(in[n], in[0]) && isLengths(in[n+1], in[0]) && (!a.dropping || isKeys(in[n+2], in[0]))
+	return isLengths(in[n], in[0]) && isLengths(in[n+1], in[0]) && (!a.dropping || isSeeds(in[n+2], in[0]))
 }
 
-func (a attention) name() string {
+func (a attentionShape) name() string {
 	if a.relative {
 		return "attention.relative"
 	}
 	return "attention"
 }
 
-func (a attention) params() string {
+func (a attentionShape) params() string {
 	s := fmt.Sprintf("heads=%d causal=%v query=%v key=%v", a.heads, a.causal, a.query, a.key)
 	if a.dropping {
 		s += " " + a.drop.String()
@@ -142,7 +141,7 @@ func (a attention) params() string {
 	return s
 }
 
-func (a attention) shapes() string {
+func (a attentionShape) shapes() string {
 	s := "[B, L, d], [B, S, d], [B, S, d]"
 	if a.relative {
 		s = "[B, S, d] three times, [2S-1, d], [h, d/h], [h, d/h]"
@@ -151,7 +150,7 @@ func (a attention) shapes() string {
 }
 
 // check refuses what no shape can mend.
-func (a attention) check() error {
+func (a attentionShape) check() error {
 	if !isFactor(a.query.factor) || !isFactor(a.key.factor) || a.query.extra < 0 || a.key.extra < 0 {
 		return fmt.Errorf("%s: lengths are subsampled by %v and %v, want factors of 1, 2, 4 or 8 and no negative extra rows",
 			a.name(), a.query, a.key)
@@ -162,8 +161,8 @@ func (a attention) check() error {
 	return nil
 }
 
-// op makes the forward op.
-func (a attention) op(in []Type) (*Op, error) {
+// forward makes the forward op.
+func (a attentionShape) forward(in []Type) (*Op, error) {
 	if !a.fit(in) {
 		return nil, want(a.name(), a.shapes(), in)
 	}
@@ -175,36 +174,35 @@ func (a attention) op(in []Type) (*Op, error) {
 		wrt[i] = true
 	}
 	return &Op{
-		Name: a.name(), Params: a.params(), Out: in[0].Shape.Clone(),
-		Run: a.cpu, Ref: a.ref, Scratch: a.scratch(), FLOPs: a.flops(2, 3),
+		Name: a.name(), Params: a.params(), Out: Type{Shape: in[0].Shape.Clone()},
+		FLOPs: a.flops(2, 3), family: &attention{a},
 		wrt: wrt,
-		grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-			b := behind(dy)
-			packed := b.add(a.gradOp, append(G.Nodes{dy}, in...)...)
+		grad: func(g *Graph, in G.Nodes, _, dy *G.Node) G.Nodes {
+			packed := g.add(a.backward, append(G.Nodes{dy}, in...)...)
 			like := make(G.Nodes, len(in))
 			copy(like, in[:a.floatOperands()])
-			return b.unpackLike(packed, like...), b.err
+			return g.unpackLike(packed, like...)
 		},
 	}, nil
 }
 
-// gradOp makes the backward op: dy [B, L, d] and the forward operands -> the packed [dq | dk | dv | dp | du | dw].
-func (a attention) gradOp(in []Type) (*Op, error) {
+// backward makes the backward op: dy [B, L, d] and the forward operands -> the packed [dq | dk | dv | dp | du | dw].
+func (a attentionShape) backward(in []Type) (*Op, error) {
 	if len(in) < 6 || !a.fit(in[1:]) || !same(in[0], in[1]) {
 		return nil, want(a.name()+".grad", "[B, L, d], "+a.shapes(), in)
 	}
 	size := 0
 	for _, t := range in[1:][:a.floatOperands()] {
-		size += Size(t.Shape)
+		size += t.Elements()
 	}
 	return &Op{
-		Name: a.name() + ".grad", Params: a.params(), Out: []int{size},
-		Run: a.gradCPU, Ref: a.gradRef, Scratch: a.gradScratch(), FLOPs: a.flops(5, 8),
+		Name: a.name() + ".grad", Params: a.params(), Out: Type{Shape: []int{size}},
+		FLOPs: a.flops(5, 8), family: &attentionGrad{a},
 	}, nil
 }
 
-// flops counts products of all true queries with all keys: plain of them, or relative with the relative term.
-func (a attention) flops(plain, relative int) float64 {
+// flops counts the products of all L queries with all S keys: plain of them, or relative with the relative term.
+func (a attentionShape) flops(plain, relative int) float64 {
 	n := plain
 	if a.relative {
 		n = relative

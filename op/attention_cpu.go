@@ -38,8 +38,10 @@ type tile struct {
 	qu, qw     []float32 // [rows, dh]: q+u, q+w
 }
 
-// scratch is the space of a tile: qu, qw and band.
-func (a *attention) scratch() int {
+func (a *attention) cpu() Kernel { return Kernel{Run: a.runCPU, Scratch: floatBytes(a.tileSpace())} }
+
+// tileSpace is the number of floats of a tile: qu, qw and band.
+func (a *attentionShape) tileSpace() int {
 	r := min(queryTile, a.l)
 	return 2*roundUp(r*a.d/a.heads) + r*(tileStride(r, a.s)+1)
 }
@@ -47,27 +49,17 @@ func (a *attention) scratch() int {
 // tileStride leaves room for all distances, and keeps rows of scores apart by whole cache lines.
 func tileStride(rows, keys int) int { return roundUp(rows + keys) }
 
-// roundUp is n up to a whole cache line of 16 floats.
-func roundUp(n int) int { return (n + 15) &^ 15 }
-
-// take cuts n floats from the front of s, a whole number of cache lines.
-func take(s *[]float32, n int) []float32 {
-	part := (*s)[:n]
-	*s = (*s)[min(roundUp(n), len(*s)):]
-	return part
-}
-
-func (a *attention) dh() int        { return a.d / a.heads }
-func (a *attention) scale() float32 { return float32(1 / math.Sqrt(float64(a.dh()))) }
+func (a *attentionShape) dh() int        { return a.d / a.heads }
+func (a *attentionShape) scale() float32 { return float32(1 / math.Sqrt(float64(a.dh()))) }
 
 // lengths is the number of true queries and keys of utterance b.
-func (a *attention) lengths(in []Tensor, b int) (queries, keys int) {
+func (a *attentionShape) lengths(in []Tensor, b int) (queries, keys int) {
 	n := a.floatOperands()
 	return a.query.of(in[n].Ints, b, a.l), a.key.of(in[n+1].Ints, b, a.s)
 }
 
 // head is head h of utterance b.
-func (a *attention) head(in []Tensor, b, h int) head {
+func (a *attentionShape) head(in []Tensor, b, h int) head {
 	col := h * a.dh()
 	x := head{q: block(in[0], b, a.batch)[col:], k: block(in[1], b, a.batch)[col:], v: block(in[2], b, a.batch)[col:], number: h}
 	x.queries, x.keys = a.lengths(in, b)
@@ -81,7 +73,7 @@ func (a *attention) head(in []Tensor, b, h int) head {
 }
 
 // tile prepares the queries from on, in space.
-func (a *attention) tile(x *head, from int, space *[]float32) tile {
+func (a *attentionShape) tile(x *head, from int, space *[]float32) tile {
 	t := tile{from: from, rows: min(queryTile, x.queries-from), keys: x.keys}
 	if a.causal {
 		t.keys = min(t.keys, from+t.rows)
@@ -99,7 +91,7 @@ func (a *attention) tile(x *head, from int, space *[]float32) tile {
 }
 
 // sees is the number of keys that row i of the tile may look at.
-func (a *attention) sees(t *tile, i int) int {
+func (a *attentionShape) sees(t *tile, i int) int {
 	if a.causal {
 		return min(t.keys, t.from+i+1)
 	}
@@ -110,7 +102,7 @@ func (a *attention) sees(t *tile, i int) int {
 func (t *tile) row(i int) []float32 { return t.score[i*t.stride:][:t.keys] }
 
 // scores fills t.score with the scores before the softmax.
-func (a *attention) scores(e *Env, x *head, t *tile) {
+func (a *attentionShape) scores(e *Env, x *head, t *tile) {
 	dh := a.dh()
 	if !a.relative {
 		e.BLAS.Sgemm(noTrans, trans, t.rows, t.keys, dh, a.scale(), x.q[t.from*a.d:], a.d, x.k, a.d, 0, t.score, t.stride)
@@ -126,19 +118,19 @@ func (a *attention) scores(e *Env, x *head, t *tile) {
 }
 
 // weights turns row i of the scores into dst, the weights before dropout; what a causal row can't see is 0.
-func (a *attention) weights(dst []float32, t *tile, i int) {
+func (a *attentionShape) weights(dst []float32, t *tile, i int) {
 	n := a.sees(t, i)
 	simd.Softmax(dst[:n], t.row(i)[:n])
 	clear(dst[n:])
 }
 
 // dropRow is the row whose draws belong to row i of the tile.
-func (a *attention) dropRow(x *head, t *tile, i int) uint32 {
+func (a *attentionShape) dropRow(x *head, t *tile, i int) uint32 {
 	return uint32((t.from+i)*a.heads + x.number)
 }
 
-// cpu is the forward kernel.
-func (a *attention) cpu(e *Env, y Tensor, in []Tensor) {
+// runCPU is the forward kernel.
+func (a *attention) runCPU(e *Env, y Tensor, in []Tensor) {
 	for b := range a.batch {
 		out := block(y, b, a.batch)
 		queries, keys := a.lengths(in, b)

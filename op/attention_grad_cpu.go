@@ -9,7 +9,7 @@ type attentionGrads struct {
 }
 
 // split takes the packed gradient apart.
-func (a *attention) split(packed []float32) attentionGrads {
+func (a *attentionShape) split(packed []float32) attentionGrads {
 	var g attentionGrads
 	cut := func(n int) []float32 {
 		part := packed[:n]
@@ -23,14 +23,15 @@ func (a *attention) split(packed []float32) attentionGrads {
 	return g
 }
 
-// gradScratch is a tile's space, and that of its weights and of what flows into q+u and q+w.
-func (a *attention) gradScratch() int {
+// cpu: the scratch is a tile's space, and that of its weights and of what flows into q+u and q+w.
+func (a *attentionGrad) cpu() Kernel {
 	r := min(queryTile, a.l)
-	return a.scratch() + 16 + r*tileStride(r, a.s) + 2*roundUp(r*a.dh())
+	scratch := a.tileSpace() + 16 + r*tileStride(r, a.s) + 2*roundUp(r*a.dh())
+	return Kernel{Run: a.runCPU, Scratch: floatBytes(scratch)}
 }
 
-// gradCPU is the backward kernel: dy and the forward operands -> the packed gradient.
-func (a *attention) gradCPU(e *Env, packed Tensor, in []Tensor) {
+// runCPU is the backward kernel: dy and the forward operands -> the packed gradient.
+func (a *attentionGrad) runCPU(e *Env, packed Tensor, in []Tensor) {
 	dy, in := in[0], in[1:]
 	clear(packed.Data)
 	g := a.split(packed.Data)
@@ -55,14 +56,15 @@ func (a *attention) gradCPU(e *Env, packed Tensor, in []Tensor) {
 }
 
 // tileGrad adds the gradient of the queries from on of one head: dy [rows, dh] in rows of d.
-func (a *attention) tileGrad(e *Env, x *head, from int, dy []float32, g *attentionGrads) {
+func (a *attentionShape) tileGrad(e *Env, x *head, from int, dy []float32, g *attentionGrads) {
 	space := e.Scratch
 	t := a.tile(x, from, &space)
 	dh, scale := a.dh(), a.scale()
 	weight := take(&space, t.rows*t.stride) // before dropout
 	a.scores(e, x, &t)
 
-	// dv, from the weights after dropout, which take the place of the scores.
+	// dv comes from the weights after dropout. With dropout they overwrite the scores in t.score, and those before it stay
+	// in weight; without it weight is both.
 	for i := range t.rows {
 		w := weight[i*t.stride:][:t.keys]
 		a.weights(w, &t, i)
@@ -76,7 +78,8 @@ func (a *attention) tileGrad(e *Env, x *head, from int, dy []float32, g *attenti
 	}
 	e.BLAS.Sgemm(trans, noTrans, t.keys, dh, t.rows, 1, after, t.stride, dy, a.d, 1, g.v, a.d)
 
-	// The weights' gradient takes their place, and the scores' gradient its.
+	// The gradient of the weights after dropout overwrites them in t.score; there dropout and softmax turn it, row by row,
+	// into the gradient of the scores.
 	e.BLAS.Sgemm(noTrans, trans, t.rows, t.keys, dh, 1, dy, a.d, x.v, a.d, 0, t.score, t.stride)
 	for i := range t.rows {
 		row := t.row(i)
@@ -93,7 +96,8 @@ func (a *attention) tileGrad(e *Env, x *head, from int, dy []float32, g *attenti
 		return
 	}
 
-	// By distance the same memory is [rows, distances] with 0 where no key stands.
+	// The scores' gradient by distance [rows, distances] is t.band: the same memory, once 0 stands wherever a distance
+	// belongs to no key.
 	t.clearGaps()
 	dqu, dqw := take(&space, t.rows*dh), take(&space, t.rows*dh)
 	e.BLAS.Sgemm(noTrans, noTrans, t.rows, dh, t.keys, scale, t.score, t.stride, x.k, a.d, 0, dqu, dh)

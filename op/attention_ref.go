@@ -8,7 +8,7 @@ import (
 
 // attentionRef is an utterance's head as the specification sees it.
 type attentionRef struct {
-	a       *attention
+	a       *attentionShape
 	in      []Array
 	b, h    int
 	queries int
@@ -16,7 +16,7 @@ type attentionRef struct {
 }
 
 // each calls f for every head of every utterance.
-func (a *attention) each(in []Array, f func(x attentionRef)) {
+func (a *attentionShape) each(in []Array, f func(x attentionRef)) {
 	n := a.floatOperands()
 	for b := range a.batch {
 		for h := range a.heads {
@@ -77,8 +77,8 @@ func (x *attentionRef) kept(i, j int) float64 {
 	if !x.a.dropping {
 		return 1
 	}
-	keys := x.in[x.a.floatOperands()+2].Ints
-	if philox.Draw16(key(keys, x.b), x.a.drop.Site, uint32(i*x.a.heads+x.h), uint32(j)) < x.a.drop.threshold() {
+	seeds := x.in[x.a.floatOperands()+2].Ints
+	if philox.Draw16(seedOf(seeds, x.b), x.a.drop.Site, uint32(i*x.a.heads+x.h), uint32(j)) < x.a.drop.threshold() {
 		return 0
 	}
 	return x.a.drop.scale()
@@ -97,7 +97,7 @@ func (a *attention) ref(y Array, in []Array) {
 	})
 }
 
-func (a *attention) gradRef(packed Array, in []Array) {
+func (a *attentionGrad) ref(packed Array, in []Array) {
 	dy, in := in[0], in[1:]
 	clear(packed.Data)
 	var grad [][]float64 // of each operand

@@ -7,31 +7,32 @@ import G "gorgonia.org/gorgonia"
 //
 //	x [B, T, F, C] -> y [B, T, C*F]
 //	dx[f][c] = dy[c*F+f]
-func (g *Graph) ChannelMajor(x *G.Node) *G.Node { return g.add(channelMajor, x) }
+func (g *Graph) ChannelMajor(x *G.Node) *G.Node { return g.add(newChannelMajor, x) }
 
-func channelMajor(in []Type) (*Op, error) {
-	s := in[0].Shape
-	if in[0].Int || s.Dims() != 4 {
+// channelMajor turns n matrices [r, c] into [c, r].
+type channelMajor struct{ n, r, c int }
+
+func newChannelMajor(in []Type) (*Op, error) {
+	if !isFloats(in[0], 4) {
 		return nil, want("channelmajor", "[B, T, F, C]", in)
 	}
-	n, f, c := s[0]*s[1], s[2], s[3]
+	s := in[0].Shape
+	f, c := s[2], s[3]
 	return &Op{
-		Name: "channelmajor", Out: []int{s[0], s[1], f * c}, Run: transposeCPU(n, f, c), Ref: transposeRef(n, f, c),
+		Name: "channelmajor", Out: Type{Shape: []int{s[0], s[1], f * c}}, family: channelMajor{s[0] * s[1], f, c},
 		wrt: []bool{true},
-		grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-			dx, err := build(channelMajorGrad(f, c), dy)
-			return G.Nodes{dx}, err
+		grad: func(g *Graph, in G.Nodes, _, dy *G.Node) G.Nodes {
+			return G.Nodes{g.add(newChannelMajorGrad(f, c), dy)}
 		},
 	}, nil
 }
 
-// channelMajorGrad is dx: dy [B, T, C*F] -> [B, T, F, C].
-func channelMajorGrad(f, c int) func(in []Type) (*Op, error) {
+// newChannelMajorGrad is dx: dy [B, T, C*F] -> [B, T, F, C].
+func newChannelMajorGrad(f, c int) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
 		s := in[0].Shape
 		return &Op{
-			Name: "channelmajor.grad", Out: []int{s[0], s[1], f, c},
-			Run: transposeCPU(s[0]*s[1], c, f), Ref: transposeRef(s[0]*s[1], c, f),
+			Name: "channelmajor.grad", Out: Type{Shape: []int{s[0], s[1], f, c}}, family: channelMajor{s[0] * s[1], c, f},
 		}, nil
 	}
 }

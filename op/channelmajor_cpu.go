@@ -1,10 +1,10 @@
 package op
 
-// transposeCPU turns n matrices [r, c] into [c, r].
-func transposeCPU(n, r, c int) func(*Env, Tensor, []Tensor) {
-	return func(_ *Env, out Tensor, in []Tensor) {
-		for i := range n {
-			transpose(out.Data[i*r*c:][:r*c], in[0].Data[i*r*c:][:r*c], r, c)
-		}
+func (s channelMajor) cpu() Kernel { return Kernel{Run: s.runCPU} }
+
+func (s channelMajor) runCPU(_ *Env, out Tensor, in []Tensor) {
+	size := s.r * s.c
+	for i := range s.n {
+		transpose(out.Data[i*size:][:size], in[0].Data[i*size:][:size], s.r, s.c)
 	}
 }

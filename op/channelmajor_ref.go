@@ -1,13 +1,10 @@
 package op
 
-// transposeRef turns n matrices [r, c] into [c, r].
-func transposeRef(n, r, c int) func(Array, []Array) {
-	return func(out Array, in []Array) {
-		for i := range n {
-			for j := range r {
-				for k := range c {
-					out.Data[(i*c+k)*r+j] = in[0].Data[(i*r+j)*c+k]
-				}
+func (s channelMajor) ref(out Array, in []Array) {
+	for i := range s.n {
+		for j := range s.r {
+			for k := range s.c {
+				out.Data[(i*s.c+k)*s.r+j] = in[0].Data[(i*s.r+j)*s.c+k]
 			}
 		}
 	}

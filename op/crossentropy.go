@@ -13,9 +13,11 @@ import (
 //	loss_b = -sum_l sum_c q_lc log p_lc, p = softmax(logits), q = e/V for every class and 1-e more for token l
 //	dlogits = dloss_b (p - q), exactly 0 in the rows past n+1
 //
+// An absent row (n = -1) has no steps: loss and gradient are 0.
+//
 // Smoothing is as in PyTorch (the target's own share of e included); Szegedy et al. 2016, section 7.
 func (g *Graph) CrossEntropy(logits, targets, targetLengths *G.Node, smoothing float64) *G.Node {
-	return g.add(crossEntropy(smoothing), logits, targets, targetLengths)
+	return g.add(newCrossEntropy(smoothing), logits, targets, targetLengths)
 }
 
 // crossEntropyShape: L steps, V classes, smoothing e.
@@ -24,9 +26,14 @@ type crossEntropyShape struct {
 	e           float64
 }
 
+type (
+	crossEntropy     struct{ crossEntropyShape }
+	crossEntropyGrad struct{ crossEntropyShape }
+)
+
 func (s *crossEntropyShape) fit(in []Type) error {
 	logits, targets := in[0].Shape, in[1].Shape
-	if in[0].Int || logits.Dims() != 3 || !in[1].Int || targets.Dims() != 2 || !isLengths(in[2], in[0]) ||
+	if !isFloats(in[0], 3) || !isInts(in[1], 2) || !isLengths(in[2], in[0]) ||
 		targets[0] != logits[0] || targets[1]+1 != logits[1] || logits[2] <= SosEos {
 		return want("crossentropy", "[B, L, V] with V of 2 or more, [B, L-1] int, [B] int", in)
 	}
@@ -37,26 +44,25 @@ func (s *crossEntropyShape) fit(in []Type) error {
 	return nil
 }
 
-func crossEntropy(smoothing float64) func(in []Type) (*Op, error) {
+func newCrossEntropy(smoothing float64) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
 		s := crossEntropyShape{e: smoothing}
 		if err := s.fit(in); err != nil {
 			return nil, err
 		}
 		return &Op{
-			Name: "crossentropy", Params: fmt.Sprintf("smoothing=%g", s.e), Out: []int{s.batch}, Run: s.cpu, Ref: s.ref,
-			Scratch: s.v, FLOPs: 5 * float64(s.batch*s.l*s.v),
+			Name: "crossentropy", Params: fmt.Sprintf("smoothing=%g", s.e), Out: Type{Shape: []int{s.batch}},
+			FLOPs: 5 * float64(s.batch*s.l*s.v), family: crossEntropy{s},
 			wrt: []bool{true, false, false},
-			grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-				dx, err := build(crossEntropyGrad(smoothing), dy, in[0], in[1], in[2])
-				return G.Nodes{dx, nil, nil}, err
+			grad: func(g *Graph, in G.Nodes, _, dy *G.Node) G.Nodes {
+				return G.Nodes{g.add(newCrossEntropyGrad(smoothing), dy, in[0], in[1], in[2]), nil, nil}
 			},
 		}, nil
 	}
 }
 
-// crossEntropyGrad is dlogits: dloss [B] and the forward operands -> [B, L, V].
-func crossEntropyGrad(smoothing float64) func(in []Type) (*Op, error) {
+// newCrossEntropyGrad is dlogits: dloss [B] and the forward operands -> [B, L, V].
+func newCrossEntropyGrad(smoothing float64) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
 		s := crossEntropyShape{e: smoothing}
 		if err := s.fit(in[1:]); err != nil {
@@ -66,14 +72,16 @@ func crossEntropyGrad(smoothing float64) func(in []Type) (*Op, error) {
 			return nil, want("crossentropy.grad", "[B], [B, L, V], [B, L-1] int, [B] int", in)
 		}
 		return &Op{
-			Name: "crossentropy.grad", Params: fmt.Sprintf("smoothing=%g", s.e), Out: in[1].Shape.Clone(), InPlace: []int{1},
-			Run: s.gradCPU, Ref: s.gradRef, FLOPs: 5 * float64(s.batch*s.l*s.v),
+			Name: "crossentropy.grad", Params: fmt.Sprintf("smoothing=%g", s.e), Out: Type{Shape: in[1].Shape.Clone()},
+			FLOPs: 5 * float64(s.batch*s.l*s.v), family: crossEntropyGrad{s},
 		}, nil
 	}
 }
 
-// steps is the number of true steps of utterance b: its target's tokens and the end.
-func (s *crossEntropyShape) steps(lengths []int32, b int) int { return valid(lengths, b, 1, s.l-1) + 1 }
+// steps is the number of true steps of utterance b: its target's tokens and the end, none of an absent row.
+func (s *crossEntropyShape) steps(lengths []int32, b int) int {
+	return rowCount{factor: 1, extra: 1}.of(lengths, b, s.l)
+}
 
 // token is what step l of utterance b, which has n steps, should say.
 func (s *crossEntropyShape) token(targets []int32, b, l, n int) int {

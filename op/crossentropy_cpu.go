@@ -2,17 +2,10 @@ package op
 
 import "konkanitrain/internal/simd"
 
-// logProbabilities is log softmax of one row; dst may be x. The largest logit is taken off first, exactly: added to
-// the logarithm of the sum and rounded, a logit of 60000 would cost 0.004 nats.
-func logProbabilities(dst, x []float32) {
-	top := simd.Max(x)
-	for c, v := range x {
-		dst[c] = v - top
-	}
-	simd.LogSoftmax(dst, dst)
-}
+func (s crossEntropy) cpu() Kernel     { return Kernel{Run: s.runCPU, Scratch: floatBytes(s.v)} }
+func (s crossEntropyGrad) cpu() Kernel { return Kernel{Run: s.runCPU, InPlace: []int{1}} }
 
-func (s *crossEntropyShape) cpu(e *Env, loss Tensor, in []Tensor) {
+func (s crossEntropy) runCPU(e *Env, loss Tensor, in []Tensor) {
 	logP := e.Scratch[:s.v]
 	for b := range s.batch {
 		x := block(in[0], b, s.batch)
@@ -29,7 +22,7 @@ func (s *crossEntropyShape) cpu(e *Env, loss Tensor, in []Tensor) {
 	}
 }
 
-func (s *crossEntropyShape) gradCPU(_ *Env, dx Tensor, in []Tensor) {
+func (s crossEntropyGrad) runCPU(_ *Env, dx Tensor, in []Tensor) {
 	for b := range s.batch {
 		x, out := block(in[1], b, s.batch), block(dx, b, s.batch)
 		n := s.steps(in[3].Ints, b)

@@ -34,7 +34,7 @@ func (s *crossEntropyShape) each(logits []float64, targets, lengths []int32, f f
 	}
 }
 
-func (s *crossEntropyShape) ref(loss Array, in []Array) {
+func (s crossEntropy) ref(loss Array, in []Array) {
 	clear(loss.Data)
 	s.each(in[0].Data, in[1].Ints, in[2].Ints, func(b, _ int, logP, q []float64) {
 		for c := range q {
@@ -43,7 +43,7 @@ func (s *crossEntropyShape) ref(loss Array, in []Array) {
 	})
 }
 
-func (s *crossEntropyShape) gradRef(dx Array, in []Array) {
+func (s crossEntropyGrad) ref(dx Array, in []Array) {
 	clear(dx.Data)
 	s.each(in[1].Data, in[2].Ints, in[3].Ints, func(b, at int, logP, q []float64) {
 		for c := range q {

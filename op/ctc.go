@@ -20,21 +20,27 @@ const Blank = 0
 //	loss = -log P,  P = alpha[n-1, N-1] + alpha[n-1, N-2]
 //	dlogits[t, c] = dloss (p[t, c] - sum over the states s of class c of alpha[t, s] beta[t, s] / P)
 //
-// A target that has no alignment (frames.Feasible) has loss 0 and gradient 0, and so does no frame at all.
+// A target that has no alignment (frames.Feasible) has loss 0 and gradient 0, and so does no frame at all, as in an absent
+// row.
 // The gradient is exactly 0 past n frames.
 func (g *Graph) CTC(logits, lengths, targets, targetLengths *G.Node, factor int) *G.Node {
-	return g.add(ctc(factor), logits, lengths, targets, targetLengths)
+	return g.add(newCTC(factor), logits, lengths, targets, targetLengths)
 }
 
 // ctcShape: S frames, V classes, U tokens at most; feature frames are subsampled by factor.
 type ctcShape struct{ batch, s, v, u, factor int }
+
+type (
+	ctc     struct{ ctcShape }
+	ctcGrad struct{ ctcShape }
+)
 
 // states is N of the longest target.
 func (c *ctcShape) states() int { return 2*c.u + 1 }
 
 func (c *ctcShape) fit(in []Type) error {
 	logits, targets := in[0].Shape, in[2].Shape
-	if in[0].Int || logits.Dims() != 3 || !isLengths(in[1], in[0]) || !in[2].Int || targets.Dims() != 2 || targets[0] != logits[0] || !isLengths(in[3], in[0]) {
+	if !isFloats(in[0], 3) || !isLengths(in[1], in[0]) || !isInts(in[2], 2) || targets[0] != logits[0] || !isLengths(in[3], in[0]) {
 		return want("ctc", "[B, S, V], [B] int, [B, U] int, [B] int", in)
 	}
 	if !isFactor(c.factor) {
@@ -44,26 +50,24 @@ func (c *ctcShape) fit(in []Type) error {
 	return nil
 }
 
-func ctc(factor int) func(in []Type) (*Op, error) {
+func newCTC(factor int) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
 		c := ctcShape{factor: factor}
 		if err := c.fit(in); err != nil {
 			return nil, err
 		}
 		return &Op{
-			Name: "ctc", Params: fmt.Sprintf("factor=%d", factor), Out: []int{c.batch}, Run: c.cpu, Ref: c.ref,
-			Scratch: c.scratch(), FLOPs: c.flops(1),
+			Name: "ctc", Params: fmt.Sprintf("factor=%d", factor), Out: Type{Shape: []int{c.batch}}, FLOPs: c.flops(1), family: ctc{c},
 			wrt: []bool{true, false, false, false},
-			grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-				dx, err := build(ctcGrad(factor), append(G.Nodes{dy}, in...)...)
-				return G.Nodes{dx, nil, nil, nil}, err
+			grad: func(g *Graph, in G.Nodes, _, dy *G.Node) G.Nodes {
+				return G.Nodes{g.add(newCTCGrad(factor), append(G.Nodes{dy}, in...)...), nil, nil, nil}
 			},
 		}, nil
 	}
 }
 
-// ctcGrad is dlogits: dloss [B] and the forward operands -> [B, S, V].
-func ctcGrad(factor int) func(in []Type) (*Op, error) {
+// newCTCGrad is dlogits: dloss [B] and the forward operands -> [B, S, V].
+func newCTCGrad(factor int) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
 		c := ctcShape{factor: factor}
 		if err := c.fit(in[1:]); err != nil {
@@ -73,8 +77,8 @@ func ctcGrad(factor int) func(in []Type) (*Op, error) {
 			return nil, want("ctc.grad", "[B], [B, S, V], [B] int, [B, U] int, [B] int", in)
 		}
 		return &Op{
-			Name: "ctc.grad", Params: fmt.Sprintf("factor=%d", factor), Out: in[1].Shape.Clone(), InPlace: []int{1},
-			Run: c.gradCPU, Ref: c.gradRef, Scratch: c.gradScratch(), FLOPs: c.flops(3),
+			Name: "ctc.grad", Params: fmt.Sprintf("factor=%d", factor), Out: Type{Shape: in[1].Shape.Clone()}, FLOPs: c.flops(3),
+			family: ctcGrad{c},
 		}, nil
 	}
 }

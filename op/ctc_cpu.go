@@ -5,14 +5,15 @@ import (
 	"konkanitrain/internal/simd"
 )
 
-// scratch: a row of probabilities and of their logarithms, a row of alpha and the emissions.
-func (c *ctcShape) scratch() int {
-	return 2*roundUp(c.v) + wideSpace(c.states()) + wideSpace(c.u+1)
+// cpu: the scratch is a row of probabilities and of their logarithms, a row of alpha and the emissions.
+func (c ctc) cpu() Kernel {
+	return Kernel{Run: c.runCPU, Scratch: floatBytes(2*roundUp(c.v) + wideSpace(c.states()) + wideSpace(c.u+1))}
 }
 
-// gradScratch: a row of probabilities, alpha of all frames, a row of beta, the emissions and the occupancy of each class.
-func (c *ctcShape) gradScratch() int {
-	return roundUp(c.v) + wideSpace(c.s*c.states()) + wideSpace(c.states()) + wideSpace(c.u+1) + float64Space(c.v)
+// cpu: the scratch is a row of probabilities, alpha of all frames, a row of beta, the emissions and the occupancy of each class.
+func (c ctcGrad) cpu() Kernel {
+	scratch := roundUp(c.v) + wideSpace(c.s*c.states()) + wideSpace(c.states()) + wideSpace(c.u+1) + float64Space(c.v)
+	return Kernel{Run: c.runCPU, Scratch: floatBytes(scratch), InPlace: []int{1}}
 }
 
 // band is the states that any alignment may be in at frame t of n: reached from the start, and near enough to the end.
@@ -105,7 +106,7 @@ func ctcTotal(alpha wides) (m float64, x int32) {
 	return m, x
 }
 
-func (c *ctcShape) cpu(e *Env, loss Tensor, in []Tensor) {
+func (c ctc) runCPU(e *Env, loss Tensor, in []Tensor) {
 	space := e.Scratch
 	logP, p := take(&space, c.v), take(&space, c.v)
 	rows, emits := takeWides(&space, c.states()), takeWides(&space, c.u+1)
@@ -129,7 +130,7 @@ func (c *ctcShape) cpu(e *Env, loss Tensor, in []Tensor) {
 	}
 }
 
-func (c *ctcShape) gradCPU(e *Env, dx Tensor, in []Tensor) {
+func (c ctcGrad) runCPU(e *Env, dx Tensor, in []Tensor) {
 	space := e.Scratch
 	p := take(&space, c.v)
 	tables := takeWides(&space, c.s*c.states())

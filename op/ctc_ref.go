@@ -84,7 +84,7 @@ func (c *ctcShape) tables(logits []float64, n int, target []int32) (logP, alpha,
 	return logP, alpha, beta, total, true
 }
 
-func (c *ctcShape) ref(loss Array, in []Array) {
+func (c ctc) ref(loss Array, in []Array) {
 	clear(loss.Data)
 	for b := range c.batch {
 		n := valid(in[1].Ints, b, c.factor, c.s)
@@ -95,7 +95,7 @@ func (c *ctcShape) ref(loss Array, in []Array) {
 	}
 }
 
-func (c *ctcShape) gradRef(dx Array, in []Array) {
+func (c ctcGrad) ref(dx Array, in []Array) {
 	clear(dx.Data)
 	for b := range c.batch {
 		n, target := valid(in[2].Ints, b, c.factor, c.s), c.target(in[3].Ints, in[4].Ints, b)

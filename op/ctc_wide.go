@@ -121,17 +121,4 @@ func takeWides(scratch *[]float32, n int) wides {
 	return wides{m, unsafe.Slice((*int32)(unsafe.Pointer(&x[0])), n)}
 }
 
-// takeFloat64s cuts n float64s from the front of scratch, which may start at an odd float32.
-func takeFloat64s(scratch *[]float32, n int) []float64 {
-	if n == 0 {
-		return nil
-	}
-	if uintptr(unsafe.Pointer(unsafe.SliceData(*scratch)))%8 != 0 {
-		*scratch = (*scratch)[1:]
-	}
-	f := take(scratch, 2*n)
-	return unsafe.Slice((*float64)(unsafe.Pointer(&f[0])), n)
-}
-
-func float64Space(n int) int { return 1 + roundUp(2*n) }
-func wideSpace(n int) int    { return float64Space(n) + roundUp(n) }
+func wideSpace(n int) int { return float64Space(n) + roundUp(n) }

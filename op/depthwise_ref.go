@@ -1,29 +1,23 @@
 package op
 
-func depthwiseRef(s depthwiseShape) func(Array, []Array) {
-	return func(y Array, in []Array) {
-		x, w, bias := in[0].Data, in[1].Data, in[2].Data
-		for i := range y.Data {
-			y.Data[i] = bias[i%s.d]
-		}
-		s.each(func(out, in, tap int) { y.Data[out] += w[tap] * x[in] })
+func (s depthwise) ref(y Array, in []Array) {
+	x, w, bias := in[0].Data, in[1].Data, in[2].Data
+	for i := range y.Data {
+		y.Data[i] = bias[i%s.d]
 	}
+	s.each(func(out, in, tap int) { y.Data[out] += w[tap] * x[in] })
 }
 
-func depthwiseGradInputRef(s depthwiseShape) func(Array, []Array) {
-	return func(dx Array, in []Array) {
-		dy, w := in[0].Data, in[1].Data
-		clear(dx.Data)
-		s.each(func(out, in, tap int) { dx.Data[in] += w[tap] * dy[out] })
-	}
+func (s depthwiseGradInput) ref(dx Array, in []Array) {
+	dy, w := in[0].Data, in[1].Data
+	clear(dx.Data)
+	s.each(func(out, in, tap int) { dx.Data[in] += w[tap] * dy[out] })
 }
 
-func depthwiseGradWeightRef(s depthwiseShape) func(Array, []Array) {
-	return func(dw Array, in []Array) {
-		dy, x := in[0].Data, in[1].Data
-		clear(dw.Data)
-		s.each(func(out, in, tap int) { dw.Data[tap] += dy[out] * x[in] })
-	}
+func (s depthwiseGradWeight) ref(dw Array, in []Array) {
+	dy, x := in[0].Data, in[1].Data
+	clear(dw.Data)
+	s.each(func(out, in, tap int) { dw.Data[tap] += dy[out] * x[in] })
 }
 
 // each calls term for each product of the convolution: the indices of y, x and w that meet in it.

@@ -1,17 +1,16 @@
 package op
 
-func (s embedShape) ref(y Array, in []Array) {
-	pe := sinusoid(0, 1, s.u+1, s.d)
+func (s embed) ref(y Array, in []Array) {
 	for b := range s.batch {
 		for l := range s.u + 1 {
 			for c := range s.d {
-				y.Data[(b*(s.u+1)+l)*s.d+c] = s.scale()*in[1].Data[s.token(in[0].Ints, b, l)*s.d+c] + pe[l*s.d+c]
+				y.Data[(b*(s.u+1)+l)*s.d+c] = s.scale()*in[1].Data[s.token(in[0].Ints, b, l)*s.d+c] + in[2].Data[l*s.d+c]
 			}
 		}
 	}
 }
 
-func (s embedShape) gradRef(dw Array, in []Array) {
+func (s embedGrad) ref(dw Array, in []Array) {
 	clear(dw.Data)
 	for b := range s.batch {
 		for l := range s.u + 1 {

@@ -1,7 +1,6 @@
 package op
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -15,10 +14,11 @@ import (
 // return nil, and [Graph.Err] tells it: a network can be written down without a check on each line.
 //
 // Asked for a node whose 32-bit hash is taken, Gorgonia hands out the one that has it, whatever that computes.
-// [Graph.Input] and [Apply], through which all our nodes are made, look at what they got and fail on another's.
+// [Graph.Input] and apply, through which all our nodes are made, look at what they got and fail on another's.
 type Graph struct {
 	*G.ExprGraph
-	err error
+	err          error
+	place, block string // of the ops that follow
 }
 
 // NewGraph is an empty graph.
@@ -34,10 +34,16 @@ func (g *Graph) Fail(err error) {
 	}
 }
 
+// At says where in the network the ops that follow stand (Op.Place).
+func (g *Graph) At(place string) { g.place = place }
+
+// In says to which block of the network the ops that follow belong (Op.Block), "" for none.
+func (g *Graph) In(block string) { g.block = block }
+
 // Input adds a named float32 input or parameter.
 func (g *Graph) Input(name string, shape ...int) *G.Node { return g.leaf(name, tensor.Float32, shape) }
 
-// IntInput adds a named int32 input: lengths, tokens, random keys.
+// IntInput adds a named int32 input: lengths, tokens, random seeds.
 func (g *Graph) IntInput(name string, shape ...int) *G.Node {
 	return g.leaf(name, tensor.Int32, shape)
 }
@@ -76,41 +82,34 @@ func (g *Graph) add(make func(in []Type) (*Op, error), children ...*G.Node) *G.N
 			return nil
 		}
 	}
-	n, err := build(make, children...)
+	in := typesOf(children)
+	o, err := make(in)
+	if err != nil {
+		g.Fail(err)
+		return nil
+	}
+	o.In, o.Place, o.Block = in, g.place, g.block
+	n, err := apply(o, children...)
 	if err != nil {
 		g.Fail(err)
 	}
 	return n
 }
 
-// behind is the graph of dy, for gradient code that adds several nodes: they are written down as a network is, and
-// the mistake, if there is one, is looked for at the end.
-func behind(dy *G.Node) *Graph { return &Graph{ExprGraph: dy.Graph()} }
-
-// build is add for code that adds one node and returns its error.
-func build(make func(in []Type) (*Op, error), children ...*G.Node) (*G.Node, error) {
-	in := typesOf(children)
-	o, err := make(in)
-	if err != nil {
-		return nil, err
-	}
-	if o.In == nil {
-		o.In = in
-	}
-	return Apply(o, children...)
-}
-
 func typesOf(nodes G.Nodes) []Type {
 	types := make([]Type, len(nodes))
 	for i, n := range nodes {
-		types[i] = Type{Shape: n.Shape(), Int: n.Dtype() == tensor.Int32}
+		types[i].Shape = n.Shape()
+		if n.Dtype() == tensor.Int32 {
+			types[i].Of = Int32
+		}
 	}
 	return types
 }
 
-// Apply is o applied to operands: a new node, or the one there is of the same op and the same operands. It fails
+// apply is o applied to operands: a new node, or the one there is of the same op and the same operands. It fails
 // where Gorgonia, going by hashes, returns any other.
-func Apply(o *Op, operands ...*G.Node) (*G.Node, error) {
+func apply(o *Op, operands ...*G.Node) (*G.Node, error) {
 	n, err := G.ApplyOp(o, operands...)
 	if err != nil {
 		return nil, fmt.Errorf("adding %v to the graph: %w", o, err)
@@ -145,21 +144,3 @@ func Children(n *G.Node) (operands G.Nodes) {
 // IsSum says whether o is Gorgonia's own "+", by which Grad adds up the gradients of a node with several
 // readers. It is the only op of Gorgonia's, beside the constant 1 that seeds Grad, in our graphs.
 func IsSum(o G.Op) bool { return fmt.Sprintf("%T %v", o, o) == "gorgonia.elemBinOp + false" }
-
-// want is an error for operands that don't fit, in the words of the op's shapes.
-func want(name, shapes string, in []Type) error {
-	got := make([]string, len(in))
-	for i, t := range in {
-		got[i] = shapeString(t.Shape)
-		if t.Int {
-			got[i] += " int"
-		}
-	}
-	return errors.New(name + ": inputs are " + fmt.Sprint(got) + ", want " + shapes)
-}
-
-// last is the length of the last dimension.
-func last(s tensor.Shape) int { return s[s.Dims()-1] }
-
-// rows is the number of vectors along the last dimension.
-func rows(s tensor.Shape) int { return Size(s) / last(s) }

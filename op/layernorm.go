@@ -5,7 +5,7 @@ import G "gorgonia.org/gorgonia"
 // layerNormEps is added to the variance.
 const layerNormEps = 1e-5
 
-// LayerNorm normalises over the last dimension: with mean m and population variance v of a row of x,
+// LayerNorm normalizes over the last dimension: with mean m and population variance v of a row of x,
 //
 //	h = (x-m)/sqrt(v+1e-5)    y = h*gamma + beta
 //	x [..., D], gamma, beta [D] -> y like x
@@ -13,30 +13,34 @@ const layerNormEps = 1e-5
 //	dgamma = the column sums of dy*h    dbeta = the column sums of dy
 //
 // (Ba, Kiros and Hinton 2016.) A row depends on nothing but itself.
-func (g *Graph) LayerNorm(x, gamma, beta *G.Node) *G.Node { return g.add(layerNorm, x, gamma, beta) }
+func (g *Graph) LayerNorm(x, gamma, beta *G.Node) *G.Node { return g.add(newLayerNorm, x, gamma, beta) }
 
-func layerNorm(in []Type) (*Op, error) {
-	if in[0].Int || in[0].Shape.Dims() < 1 || !isVector(in[1], last(in[0].Shape)) || !same(in[1], in[2]) {
+// layerNormShape: n rows of d.
+type layerNormShape struct{ n, d int }
+
+type (
+	layerNorm     struct{ layerNormShape }
+	layerNormGrad struct{ layerNormShape }
+)
+
+func newLayerNorm(in []Type) (*Op, error) {
+	if in[0].Of != Float32 || in[0].Shape.Dims() < 1 || !isVector(in[1], last(in[0].Shape)) || !same(in[1], in[2]) {
 		return nil, want("layernorm", "[..., D], [D], [D]", in)
 	}
-	n, d := rows(in[0].Shape), last(in[0].Shape)
+	s := layerNormShape{rows(in[0].Shape), last(in[0].Shape)}
 	return &Op{
-		Name: "layernorm", Out: in[0].Shape.Clone(), InPlace: []int{0},
-		Run: layerNormCPU(n, d), Ref: layerNormRef(n, d), FLOPs: 8 * float64(n*d),
+		Name: "layernorm", Out: Type{Shape: in[0].Shape.Clone()}, FLOPs: 8 * float64(s.n*s.d), family: layerNorm{s},
 		wrt: []bool{true, true, true},
-		grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-			b := behind(dy)
-			packed := b.add(layerNormGrad, in[0], in[1], dy)
-			return b.unpackLike(packed, in...), b.err
+		grad: func(g *Graph, in G.Nodes, _, dy *G.Node) G.Nodes {
+			return g.unpackLike(g.add(newLayerNormGrad, in[0], in[1], dy), in...)
 		},
 	}, nil
 }
 
-// layerNormGrad is [dx | dgamma | dbeta]: x [..., D], gamma [D], dy like x -> [n*D + 2*D] of n rows.
-func layerNormGrad(in []Type) (*Op, error) {
-	n, d := rows(in[0].Shape), last(in[0].Shape)
+// newLayerNormGrad is [dx | dgamma | dbeta]: x [..., D], gamma [D], dy like x -> [n*D + 2*D] of n rows.
+func newLayerNormGrad(in []Type) (*Op, error) {
+	s := layerNormShape{rows(in[0].Shape), last(in[0].Shape)}
 	return &Op{
-		Name: "layernorm.grad", Out: []int{n*d + 2*d},
-		Run: layerNormGradCPU(n, d), Ref: layerNormGradRef(n, d), FLOPs: 20 * float64(n*d),
+		Name: "layernorm.grad", Out: Type{Shape: []int{s.n*s.d + 2*s.d}}, FLOPs: 20 * float64(s.n*s.d), family: layerNormGrad{s},
 	}, nil
 }

@@ -8,65 +8,67 @@ import G "gorgonia.org/gorgonia"
 //	dx = dy·W    dW = dyᵀ·x    db = the column sums of dy
 func (g *Graph) Linear(x, w, b *G.Node) *G.Node {
 	if b == nil {
-		return g.add(linear, x, w)
+		return g.add(newLinear, x, w)
 	}
-	return g.add(linear, x, w, b)
+	return g.add(newLinear, x, w, b)
 }
 
-func linear(in []Type) (*Op, error) {
-	if len(in) < 2 || in[1].Shape.Dims() != 2 || last(in[0].Shape) != in[1].Shape[1] ||
+// linearShape: n rows of i inputs and o outputs.
+type linearShape struct{ n, i, o int }
+
+func (s linearShape) flops() float64 { return 2 * float64(s.n*s.i*s.o) }
+
+type (
+	linear           struct{ linearShape } // x, w and, if there is one, b
+	linearGradInput  struct{ linearShape }
+	linearGradWeight struct{ linearShape }
+	columnSum        struct{ n, o int } // n rows of o
+)
+
+func newLinear(in []Type) (*Op, error) {
+	if in[1].Shape.Dims() != 2 || last(in[0].Shape) != in[1].Shape[1] ||
 		len(in) == 3 && (in[2].Shape.Dims() != 1 || in[2].Shape[0] != in[1].Shape[0]) {
 		return nil, want("linear", "[..., I], [O, I], [O]", in)
 	}
 	out := in[0].Shape.Clone()
 	out[len(out)-1] = in[1].Shape[0]
-	n, i, o := rows(out), in[1].Shape[1], in[1].Shape[0]
+	s := linearShape{rows(out), in[1].Shape[1], in[1].Shape[0]}
 	return &Op{
-		Name: "linear", Out: out, Run: linearCPU(n, i, o), Ref: linearRef(n, i, o), FLOPs: 2 * float64(n*i*o),
+		Name: "linear", Out: Type{Shape: out}, FLOPs: s.flops(), family: linear{s},
 		wrt: []bool{true, true, true}[:len(in)],
-		grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-			b := behind(dy)
-			grads := G.Nodes{b.add(linearGradInput, dy, in[1]), b.add(linearGradWeight, dy, in[0])}
+		grad: func(g *Graph, in G.Nodes, _, dy *G.Node) G.Nodes {
+			grads := G.Nodes{g.add(newLinearGradInput, dy, in[1]), g.add(newLinearGradWeight, dy, in[0])}
 			if len(in) == 3 {
-				grads = append(grads, b.add(columnSum, dy))
+				grads = append(grads, g.add(newColumnSum, dy))
 			}
-			return grads, b.err
+			return grads
 		},
 	}, nil
 }
 
-// linearGradInput is dx = dy·W: dy [..., O], w [O, I] -> [..., I].
-func linearGradInput(in []Type) (*Op, error) {
+// newLinearGradInput is dx = dy·W: dy [..., O], w [O, I] -> [..., I].
+func newLinearGradInput(in []Type) (*Op, error) {
 	if last(in[0].Shape) != in[1].Shape[0] {
 		return nil, want("linear.dx", "[..., O], [O, I]", in)
 	}
 	out := in[0].Shape.Clone()
 	out[len(out)-1] = in[1].Shape[1]
-	n, i, o := rows(out), in[1].Shape[1], in[1].Shape[0]
-	return &Op{
-		Name: "linear.dx", Out: out, FLOPs: 2 * float64(n*i*o), Accumulates: true,
-		Run: linearGradInputCPU(n, i, o), Ref: linearGradInputRef(n, i, o),
-	}, nil
+	s := linearShape{rows(out), in[1].Shape[1], in[1].Shape[0]}
+	return &Op{Name: "linear.dx", Out: Type{Shape: out}, FLOPs: s.flops(), family: linearGradInput{s}}, nil
 }
 
-// linearGradWeight is dW = dyᵀ·x: dy [..., O], x [..., I] -> [O, I].
-func linearGradWeight(in []Type) (*Op, error) {
+// newLinearGradWeight is dW = dyᵀ·x: dy [..., O], x [..., I] -> [O, I].
+func newLinearGradWeight(in []Type) (*Op, error) {
 	n := rows(in[0].Shape)
 	if n != rows(in[1].Shape) {
 		return nil, want("linear.dw", "[..., O], [..., I] of equal rows", in)
 	}
-	i, o := last(in[1].Shape), last(in[0].Shape)
-	return &Op{
-		Name: "linear.dw", Out: []int{o, i}, FLOPs: 2 * float64(n*i*o), Accumulates: true,
-		Run: linearGradWeightCPU(n, i, o), Ref: linearGradWeightRef(n, i, o),
-	}, nil
+	s := linearShape{n, last(in[1].Shape), last(in[0].Shape)}
+	return &Op{Name: "linear.dw", Out: Type{Shape: []int{s.o, s.i}}, FLOPs: s.flops(), family: linearGradWeight{s}}, nil
 }
 
-// columnSum is db: dy [..., O] -> [O].
-func columnSum(in []Type) (*Op, error) {
-	n, o := rows(in[0].Shape), last(in[0].Shape)
-	return &Op{
-		Name: "linear.db", Out: []int{o}, FLOPs: float64(n * o), Accumulates: true,
-		Run: columnSumCPU(n), Ref: columnSumRef(n),
-	}, nil
+// newColumnSum is db: dy [..., O] -> [O].
+func newColumnSum(in []Type) (*Op, error) {
+	s := columnSum{rows(in[0].Shape), last(in[0].Shape)}
+	return &Op{Name: "linear.db", Out: Type{Shape: []int{s.o}}, FLOPs: float64(s.n * s.o), family: s}, nil
 }

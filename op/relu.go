@@ -6,30 +6,32 @@ import G "gorgonia.org/gorgonia"
 //
 //	x [...] -> y like x
 //	dx = dy where y > 0, else 0: the gradient reads y, so y may take the place of x
-func (g *Graph) Relu(x *G.Node) *G.Node { return g.add(relu, x) }
+func (g *Graph) Relu(x *G.Node) *G.Node { return g.add(newRelu, x) }
 
-func relu(in []Type) (*Op, error) {
-	if in[0].Int {
+type (
+	relu     struct{}
+	reluGrad struct{}
+)
+
+func newRelu(in []Type) (*Op, error) {
+	if in[0].Of != Float32 {
 		return nil, want("relu", "[...]", in)
 	}
 	return &Op{
-		Name: "relu", Out: in[0].Shape.Clone(), InPlace: []int{0},
-		Run: reluCPU, Ref: reluRef, FLOPs: float64(Size(in[0].Shape)),
+		Name: "relu", Out: Type{Shape: in[0].Shape.Clone()}, FLOPs: float64(in[0].Elements()), family: relu{},
 		wrt: []bool{true},
-		grad: func(_ G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-			dx, err := build(reluGrad, y, dy)
-			return G.Nodes{dx}, err
+		grad: func(g *Graph, _ G.Nodes, y, dy *G.Node) G.Nodes {
+			return G.Nodes{g.add(newReluGrad, y, dy)}
 		},
 	}, nil
 }
 
-// reluGrad is dx: y, dy [...] -> like y.
-func reluGrad(in []Type) (*Op, error) {
+// newReluGrad is dx: y, dy [...] -> like y.
+func newReluGrad(in []Type) (*Op, error) {
 	if !same(in[0], in[1]) {
 		return nil, want("relu.grad", "[...], the same", in)
 	}
 	return &Op{
-		Name: "relu.grad", Out: in[0].Shape.Clone(), InPlace: []int{1, 0},
-		Run: reluGradCPU, Ref: reluGradRef, FLOPs: float64(Size(in[0].Shape)),
+		Name: "relu.grad", Out: Type{Shape: in[0].Shape.Clone()}, FLOPs: float64(in[0].Elements()), family: reluGrad{},
 	}, nil
 }

@@ -1,12 +1,12 @@
 package op
 
-func reluRef(y Array, in []Array) {
+func (relu) ref(y Array, in []Array) {
 	for i, x := range in[0].Data {
 		y.Data[i] = max(x, 0)
 	}
 }
 
-func reluGradRef(dx Array, in []Array) {
+func (reluGrad) ref(dx Array, in []Array) {
 	for i, y := range in[0].Data {
 		dx.Data[i] = 0
 		if y > 0 {

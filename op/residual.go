@@ -8,46 +8,57 @@ import (
 
 // Residual is z = x + alpha*drop(y), with drop as in [Graph.Dropout].
 //
-//	x, y [B, ...], keys [B, 2] int or nil -> z like x
+//	x, y [B, ...], seeds [B, 2] int or nil -> z like x
 //	dx = dz (the same node)    dy = alpha*drop(dz), or dz itself where that is the same
-func (g *Graph) Residual(x *G.Node, alpha float32, y, keys *G.Node, d Drop) *G.Node {
-	if !d.on(keys) {
-		return g.add(residual(alpha, Drop{}), x, y)
+func (g *Graph) Residual(x *G.Node, alpha float32, y, seeds *G.Node, d Drop) *G.Node {
+	if !d.on(seeds) {
+		return g.add(newResidual(alpha, Drop{}), x, y)
 	}
-	return g.add(residual(alpha, d), x, y, keys)
+	return g.add(newResidual(alpha, d), x, y, seeds)
 }
 
-func residual(alpha float32, d Drop) func(in []Type) (*Op, error) {
+// residualShape is what forward and backward need. Without dropout there are no seeds among the operands.
+type residualShape struct {
+	batch int
+	alpha float32
+	d     Drop
+}
+
+type (
+	residual     struct{ residualShape }
+	residualGrad struct{ residualShape }
+)
+
+func newResidual(alpha float32, d Drop) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
-		if !same(in[0], in[1]) || in[0].Shape.Dims() < 1 || len(in) == 3 && !isKeys(in[2], in[0]) {
+		if !same(in[0], in[1]) || in[0].Shape.Dims() < 1 || len(in) == 3 && !isSeeds(in[2], in[0]) {
 			return nil, want("residual", "[B, ...], the same, [B, 2] int", in)
 		}
 		if err := d.check(); err != nil {
 			return nil, err
 		}
-		batch := in[0].Shape[0]
+		s := residualShape{in[0].Shape[0], alpha, d}
 		return &Op{
-			Name: "residual", Params: fmt.Sprint("alpha=", alpha, " ", d), Out: in[0].Shape.Clone(), InPlace: []int{1, 0},
-			Run: residualCPU(batch, alpha, d), Ref: residualRef(batch, alpha, d), FLOPs: 2 * float64(Size(in[0].Shape)),
+			Name: "residual", Params: fmt.Sprint("alpha=", alpha, " ", d), Out: Type{Shape: in[0].Shape.Clone()},
+			FLOPs: 2 * float64(in[0].Elements()), family: residual{s},
 			wrt: []bool{true, true, false}[:len(in)],
-			grad: func(in G.Nodes, _, dz *G.Node) (G.Nodes, error) {
+			grad: func(g *Graph, in G.Nodes, _, dz *G.Node) G.Nodes {
 				if len(in) == 2 && alpha == 1 {
-					return G.Nodes{dz, dz}, nil
+					return G.Nodes{dz, dz}
 				}
-				dy, err := build(residualGrad(alpha, d), append(G.Nodes{dz}, in[2:]...)...)
-				return G.Nodes{dz, dy, nil}[:len(in)], err
+				dy := g.add(newResidualGrad(s), append(G.Nodes{dz}, in[2:]...)...)
+				return G.Nodes{dz, dy, nil}[:len(in)]
 			},
 		}, nil
 	}
 }
 
-// residualGrad is dy = alpha*drop(dz): dz [B, ...], keys [B, 2] int or absent -> like dz.
-func residualGrad(alpha float32, d Drop) func(in []Type) (*Op, error) {
+// newResidualGrad is dy = alpha*drop(dz): dz [B, ...], seeds [B, 2] int or absent -> like dz.
+func newResidualGrad(s residualShape) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
-		batch := in[0].Shape[0]
 		return &Op{
-			Name: "residual.dy", Params: fmt.Sprint("alpha=", alpha, " ", d), Out: in[0].Shape.Clone(), InPlace: []int{0},
-			Run: residualGradCPU(batch, alpha, d), Ref: residualGradRef(batch, alpha, d), FLOPs: float64(Size(in[0].Shape)),
+			Name: "residual.dy", Params: fmt.Sprint("alpha=", s.alpha, " ", s.d), Out: Type{Shape: in[0].Shape.Clone()},
+			FLOPs: float64(in[0].Elements()), family: residualGrad{s},
 		}, nil
 	}
 }

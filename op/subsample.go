@@ -28,7 +28,7 @@ func (s subsampling) frames(lengths []int32, b int) (in, out int) {
 // isKernels says whether t holds C kernels of 3×3: [C, 1, 3, 3].
 func isKernels(t Type) bool {
 	s := t.Shape
-	return !t.Int && s.Dims() == 4 && s[1] == 1 && s[2] == 3 && s[3] == 3
+	return isFloats(t, 4) && s[1] == 1 && s[2] == 3 && s[3] == 3
 }
 
 // window is the range of taps at which output i meets the n inputs: from <= tap < to.

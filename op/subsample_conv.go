@@ -16,48 +16,49 @@ import (
 //	dx[u][h] = the sum of w[c][0][i][j]*g[t][f][c] over u = 2t+i-1, h = 2f+j-1; 0 past the length
 //	dw[c][0][i][j] = the sum of g[t][f][c]*x[2t+i-1][2f+j-1]    db = the column sums of g
 func (g *Graph) SubsampleConv(x, w, b, lengths *G.Node) *G.Node {
-	return g.add(subsampleConv, x, w, b, lengths)
+	return g.add(newSubsampleConv, x, w, b, lengths)
 }
 
-func subsampleConv(in []Type) (*Op, error) {
+type (
+	subsampleConv           struct{ subsampling }
+	subsampleConvGradInput  struct{ subsampling }
+	subsampleConvGradWeight struct{ subsampling }
+)
+
+func newSubsampleConv(in []Type) (*Op, error) {
 	x, w := in[0].Shape, in[1].Shape
-	if in[0].Int || x.Dims() != 3 || !isKernels(in[1]) || !isVector(in[2], w[0]) || !isLengths(in[3], in[0]) {
+	if !isFloats(in[0], 3) || !isKernels(in[1]) || !isVector(in[2], w[0]) || !isLengths(in[3], in[0]) {
 		return nil, want("subsample.conv", "[B, T, F], [C, 1, 3, 3], [C], [B] int", in)
 	}
 	s := subsampling{x[0], x[1], x[2], w[0], 1}
 	return &Op{
-		Name: "subsample.conv", Out: s.out(), Scratch: s.columns() * 9, FLOPs: s.flops(),
-		Run: subsampleConvCPU(s), Ref: subsampleConvRef(s),
+		Name: "subsample.conv", Out: Type{Shape: s.out()}, FLOPs: s.flops(), family: subsampleConv{s},
 		wrt: []bool{true, true, true, false},
-		grad: func(in G.Nodes, y, dy *G.Node) (G.Nodes, error) {
-			b := behind(dy)
-			g := b.add(reluGrad, y, dy)
-			dx := b.add(subsampleConvGradInput(s), g, in[1], in[3])
-			dw := b.add(subsampleConvGradWeight(s), g, in[0], in[3])
-			db := b.add(columnSum, g)
-			return G.Nodes{dx, dw, db, nil}, b.err
+		grad: func(g *Graph, in G.Nodes, y, dy *G.Node) G.Nodes {
+			dsum := g.add(newReluGrad, y, dy) // what the documentation calls g
+			dx := g.add(newSubsampleConvGradInput(s), dsum, in[1], in[3])
+			dw := g.add(newSubsampleConvGradWeight(s), dsum, in[0], in[3])
+			return G.Nodes{dx, dw, g.add(newColumnSum, dsum), nil}
 		},
 	}, nil
 }
 
-// subsampleConvGradInput is dx: g [B, T', F', C], w [C, 1, 3, 3], lengths [B] int -> [B, T, F].
-func subsampleConvGradInput(s subsampling) func(in []Type) (*Op, error) {
+// newSubsampleConvGradInput is dx: g [B, T', F', C], w [C, 1, 3, 3], lengths [B] int -> [B, T, F].
+func newSubsampleConvGradInput(s subsampling) func(in []Type) (*Op, error) {
 	return func([]Type) (*Op, error) {
 		return &Op{ // T and F don't follow from T' and F': they belong to the identity
-			Name: "subsample.conv.dx", Params: fmt.Sprint(s.t, "×", s.f), Out: []int{s.b, s.t, s.f},
-			Scratch: s.columns() * 9, FLOPs: s.flops(),
-			Run: subsampleConvGradInputCPU(s), Ref: subsampleConvGradInputRef(s),
+			Name: "subsample.conv.dx", Params: fmt.Sprint(s.t, "×", s.f), Out: Type{Shape: []int{s.b, s.t, s.f}},
+			FLOPs: s.flops(), family: subsampleConvGradInput{s},
 		}, nil
 	}
 }
 
-// subsampleConvGradWeight is dw: g [B, T', F', C], x [B, T, F], lengths [B] int -> [C, 1, 3, 3].
-func subsampleConvGradWeight(s subsampling) func(in []Type) (*Op, error) {
+// newSubsampleConvGradWeight is dw: g [B, T', F', C], x [B, T, F], lengths [B] int -> [C, 1, 3, 3].
+func newSubsampleConvGradWeight(s subsampling) func(in []Type) (*Op, error) {
 	return func([]Type) (*Op, error) {
 		return &Op{
-			Name: "subsample.conv.dw", Out: []int{s.c, 1, 3, 3}, Accumulates: true,
-			Scratch: 9*s.c + s.columns()*9, FLOPs: s.flops(),
-			Run: subsampleConvGradWeightCPU(s), Ref: subsampleConvGradWeightRef(s),
+			Name: "subsample.conv.dw", Out: Type{Shape: []int{s.c, 1, 3, 3}}, FLOPs: s.flops(),
+			family: subsampleConvGradWeight{s},
 		}, nil
 	}
 }

@@ -12,59 +12,65 @@ const patchOutputs = 256
 func (s subsampling) step() int    { return max(1, patchOutputs/s.fOut()) }
 func (s subsampling) columns() int { return s.step() * s.fOut() }
 
-func subsampleConvCPU(s subsampling) func(*Env, Tensor, []Tensor) {
+func (s subsampleConv) cpu() Kernel {
+	return Kernel{Run: s.runCPU, Scratch: floatBytes(9 * s.columns())}
+}
+
+func (s subsampleConvGradInput) cpu() Kernel {
+	return Kernel{Run: s.runCPU, Scratch: floatBytes(9 * s.columns())}
+}
+
+func (s subsampleConvGradWeight) cpu() Kernel {
+	return Kernel{Run: s.runCPU, Scratch: floatBytes(9*s.c + 9*s.columns()), Accumulates: true}
+}
+
+func (s subsampleConv) runCPU(e *Env, y Tensor, in []Tensor) {
 	width := s.fOut() * s.c
-	return func(e *Env, y Tensor, in []Tensor) {
-		for b := range s.b {
-			x, y := block(in[0], b, s.b), block(y, b, s.b)
-			n, nOut := s.frames(in[3].Ints, b)
-			for t := 0; t < nOut; t += s.step() {
-				m := min(s.step(), nOut-t)
-				out := y[t*width:][:m*width]
-				s.patches(e.Scratch, x, t, m, n)
-				simd.SetRows(out, m*s.fOut(), in[2].Data)
-				e.BLAS.Sgemm(trans, trans, m*s.fOut(), s.c, 9, 1, e.Scratch, m*s.fOut(), in[1].Data, 9, 1, out, s.c)
-				simd.Relu(out, out)
-			}
-			padding := y[nOut*width:]
-			simd.SetRows(padding, (s.tOut()-nOut)*s.fOut(), in[2].Data)
-			simd.Relu(padding, padding)
+	for b := range s.b {
+		x, y := block(in[0], b, s.b), block(y, b, s.b)
+		n, nOut := s.frames(in[3].Ints, b)
+		for t := 0; t < nOut; t += s.step() {
+			m := min(s.step(), nOut-t)
+			out := y[t*width:][:m*width]
+			s.patches(e.Scratch, x, t, m, n)
+			simd.SetRows(out, m*s.fOut(), in[2].Data)
+			e.BLAS.Sgemm(trans, trans, m*s.fOut(), s.c, 9, 1, e.Scratch, m*s.fOut(), in[1].Data, 9, 1, out, s.c)
+			simd.Relu(out, out)
 		}
+		padding := y[nOut*width:]
+		simd.SetRows(padding, (s.tOut()-nOut)*s.fOut(), in[2].Data)
+		simd.Relu(padding, padding)
 	}
 }
 
-func subsampleConvGradWeightCPU(s subsampling) func(*Env, Tensor, []Tensor) {
+func (s subsampleConvGradWeight) runCPU(e *Env, dw Tensor, in []Tensor) {
 	width := s.fOut() * s.c
-	return func(e *Env, dw Tensor, in []Tensor) {
-		// As [9, C]: the long side of the product then lies along the vectors.
-		taps, patches := e.Scratch[:9*s.c], e.Scratch[9*s.c:]
-		clear(taps)
-		for b := range s.b {
-			g, x := block(in[0], b, s.b), block(in[1], b, s.b)
-			n, nOut := s.frames(in[2].Ints, b)
-			for t := 0; t < nOut; t += s.step() {
-				m := min(s.step(), nOut-t)
-				s.patches(patches, x, t, m, n)
-				e.BLAS.Sgemm(noTrans, noTrans, 9, s.c, m*s.fOut(), 1, patches, m*s.fOut(), g[t*width:], s.c, 1, taps, s.c)
-			}
+	// As [9, C]: the long side of the product then lies along the vectors.
+	taps, patches := e.Scratch[:9*s.c], e.Scratch[9*s.c:]
+	clear(taps)
+	for b := range s.b {
+		g, x := block(in[0], b, s.b), block(in[1], b, s.b)
+		n, nOut := s.frames(in[2].Ints, b)
+		for t := 0; t < nOut; t += s.step() {
+			m := min(s.step(), nOut-t)
+			s.patches(patches, x, t, m, n)
+			e.BLAS.Sgemm(noTrans, noTrans, 9, s.c, m*s.fOut(), 1, patches, m*s.fOut(), g[t*width:], s.c, 1, taps, s.c)
 		}
-		e.start(dw.Data)
-		addTransposed(dw.Data, taps, 9, s.c)
 	}
+	e.start(dw.Data)
+	addTransposed(dw.Data, taps, 9, s.c)
 }
 
-func subsampleConvGradInputCPU(s subsampling) func(*Env, Tensor, []Tensor) {
+func (s subsampleConvGradInput) runCPU(e *Env, dx Tensor, in []Tensor) {
 	width := s.fOut() * s.c
-	return func(e *Env, dx Tensor, in []Tensor) {
-		clear(dx.Data)
-		for b := range s.b {
-			dx, g := block(dx, b, s.b), block(in[0], b, s.b)
-			n, nOut := s.frames(in[2].Ints, b)
-			for t := 0; t < nOut; t += s.step() {
-				m := min(s.step(), nOut-t)
-				e.BLAS.Sgemm(trans, trans, 9, m*s.fOut(), s.c, 1, in[1].Data, 9, g[t*width:], s.c, 0, e.Scratch, m*s.fOut())
-				s.addPatches(dx, e.Scratch, t, m, n)
-			}
+	clear(dx.Data)
+	for b := range s.b {
+		dx, g := block(dx, b, s.b), block(in[0], b, s.b)
+		n, nOut := s.frames(in[2].Ints, b)
+		for t := 0; t < nOut; t += s.step() {
+			m := min(s.step(), nOut-t)
+			e.BLAS.Sgemm(trans, trans, 9, m*s.fOut(), s.c, 1, in[1].Data, 9, g[t*width:], s.c, 0, e.Scratch, m*s.fOut())
+			s.addPatches(dx, e.Scratch, t, m, n)
 		}
 	}
 }
@@ -78,20 +84,20 @@ func (s subsampling) patches(dst, x []float32, t, m, own int) {
 		from, to := window(t+r, own)
 		for i := range 3 {
 			left := dst[3*i*n+r*s.fOut():][:s.fOut()]
-			centre := dst[(3*i+1)*n+r*s.fOut():][:s.fOut()]
+			center := dst[(3*i+1)*n+r*s.fOut():][:s.fOut()]
 			right := dst[(3*i+2)*n+r*s.fOut():][:s.fOut()]
 			if i < from || i >= to {
 				clear(left)
-				clear(centre)
+				clear(center)
 				clear(right)
 				continue
 			}
 			row := x[(2*(t+r)+i-1)*s.f:][:s.f]
 			for f := range s.f / 2 {
-				centre[f], right[f] = row[2*f], row[2*f+1]
+				center[f], right[f] = row[2*f], row[2*f+1]
 			}
 			if s.f%2 == 1 { // the last output has no bin on its right
-				centre[s.f/2], right[s.f/2] = row[s.f-1], 0
+				center[s.f/2], right[s.f/2] = row[s.f-1], 0
 			}
 			left[0] = 0
 			copy(left[1:], right) // what is right of one output is left of the next
@@ -106,11 +112,11 @@ func (s subsampling) addPatches(dx, patches []float32, t, m, own int) {
 		from, to := window(t+r, own)
 		for i := from; i < to; i++ {
 			left := patches[3*i*n+r*s.fOut():][:s.fOut()]
-			centre := patches[(3*i+1)*n+r*s.fOut():][:s.fOut()]
+			center := patches[(3*i+1)*n+r*s.fOut():][:s.fOut()]
 			right := patches[(3*i+2)*n+r*s.fOut():][:s.fOut()]
 			row := dx[(2*(t+r)+i-1)*s.f:][:s.f]
 			for f := range s.fOut() {
-				row[2*f] += centre[f]
+				row[2*f] += center[f]
 			}
 			for f := range s.f / 2 {
 				row[2*f+1] += right[f]

@@ -15,13 +15,19 @@ import (
 //	dx[u][h][c] = the sum of w[c][0][i][j]*dy[t][f][c] over u = 2t+i-1, h = 2f+j-1; 0 past the utterance's frames
 //	dw[c][0][i][j] = the sum of dy[t][f][c]*x[2t+i-1][2f+j-1][c]    db = the column sums of dy
 func (g *Graph) SubsampleDepthwise(x, w, b, lengths *G.Node, factor int) *G.Node {
-	return g.add(subsampleDepthwise(factor), x, w, b, lengths)
+	return g.add(newSubsampleDepthwise(factor), x, w, b, lengths)
 }
 
-func subsampleDepthwise(factor int) func(in []Type) (*Op, error) {
+type (
+	subsampleDepthwise           struct{ subsampling }
+	subsampleDepthwiseGradInput  struct{ subsampling }
+	subsampleDepthwiseGradWeight struct{ subsampling }
+)
+
+func newSubsampleDepthwise(factor int) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
 		x := in[0].Shape
-		if in[0].Int || x.Dims() != 4 || !isKernels(in[1]) || in[1].Shape[0] != x[3] || !isVector(in[2], x[3]) || !isLengths(in[3], in[0]) {
+		if !isFloats(in[0], 4) || !isKernels(in[1]) || in[1].Shape[0] != x[3] || !isVector(in[2], x[3]) || !isLengths(in[3], in[0]) {
 			return nil, want("subsample.depthwise", "[B, T, F, C], [C, 1, 3, 3], [C], [B] int", in)
 		}
 		if !isFactor(factor) {
@@ -29,38 +35,34 @@ func subsampleDepthwise(factor int) func(in []Type) (*Op, error) {
 		}
 		s := subsampling{x[0], x[1], x[2], x[3], factor}
 		return &Op{
-			Name: "subsample.depthwise", Params: fmt.Sprint(factor), Out: s.out(), Scratch: 9 * s.c, FLOPs: s.flops(),
-			Run: subsampleDepthwiseCPU(s), Ref: subsampleDepthwiseRef(s),
-			wrt: []bool{true, true, true, false},
-			grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-				b := behind(dy)
-				dx := b.add(subsampleDepthwiseGradInput(s), dy, in[1], in[3])
-				dw := b.add(subsampleDepthwiseGradWeight(s), dy, in[0], in[3])
-				db := b.add(columnSum, dy)
-				return G.Nodes{dx, dw, db, nil}, b.err
+			Name: "subsample.depthwise", Params: fmt.Sprint(factor), Out: Type{Shape: s.out()}, FLOPs: s.flops(),
+			family: subsampleDepthwise{s},
+			wrt:    []bool{true, true, true, false},
+			grad: func(g *Graph, in G.Nodes, _, dy *G.Node) G.Nodes {
+				dx := g.add(newSubsampleDepthwiseGradInput(s), dy, in[1], in[3])
+				dw := g.add(newSubsampleDepthwiseGradWeight(s), dy, in[0], in[3])
+				return G.Nodes{dx, dw, g.add(newColumnSum, dy), nil}
 			},
 		}, nil
 	}
 }
 
-// subsampleDepthwiseGradInput is dx: dy [B, T', F', C], w [C, 1, 3, 3], lengths [B] int -> [B, T, F, C].
-func subsampleDepthwiseGradInput(s subsampling) func(in []Type) (*Op, error) {
+// newSubsampleDepthwiseGradInput is dx: dy [B, T', F', C], w [C, 1, 3, 3], lengths [B] int -> [B, T, F, C].
+func newSubsampleDepthwiseGradInput(s subsampling) func(in []Type) (*Op, error) {
 	return func([]Type) (*Op, error) {
 		return &Op{ // T and F don't follow from T' and F': they belong to the identity
 			Name: "subsample.depthwise.dx", Params: fmt.Sprint(s.factor, " ", s.t, "×", s.f),
-			Out: []int{s.b, s.t, s.f, s.c}, Scratch: 9 * s.c, FLOPs: s.flops(),
-			Run: subsampleDepthwiseGradInputCPU(s), Ref: subsampleDepthwiseGradInputRef(s),
+			Out: Type{Shape: []int{s.b, s.t, s.f, s.c}}, FLOPs: s.flops(), family: subsampleDepthwiseGradInput{s},
 		}, nil
 	}
 }
 
-// subsampleDepthwiseGradWeight is dw: dy [B, T', F', C], x [B, T, F, C], lengths [B] int -> [C, 1, 3, 3].
-func subsampleDepthwiseGradWeight(s subsampling) func(in []Type) (*Op, error) {
+// newSubsampleDepthwiseGradWeight is dw: dy [B, T', F', C], x [B, T, F, C], lengths [B] int -> [C, 1, 3, 3].
+func newSubsampleDepthwiseGradWeight(s subsampling) func(in []Type) (*Op, error) {
 	return func([]Type) (*Op, error) {
 		return &Op{
-			Name: "subsample.depthwise.dw", Params: fmt.Sprint(s.factor), Out: []int{s.c, 1, 3, 3},
-			Scratch: 9 * s.c, FLOPs: s.flops(), Accumulates: true,
-			Run: subsampleDepthwiseGradWeightCPU(s), Ref: subsampleDepthwiseGradWeightRef(s),
+			Name: "subsample.depthwise.dw", Params: fmt.Sprint(s.factor), Out: Type{Shape: []int{s.c, 1, 3, 3}},
+			FLOPs: s.flops(), family: subsampleDepthwiseGradWeight{s},
 		}, nil
 	}
 }

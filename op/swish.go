@@ -2,47 +2,57 @@ package op
 
 import G "gorgonia.org/gorgonia"
 
-// Swish is y = drop(x*sigmoid(x)), with drop as in [Graph.Dropout]; keys nil or d.P 0: without it.
+// Swish is y = drop(x*sigmoid(x)), with drop as in [Graph.Dropout]; seeds nil or d.P 0: without it.
 //
-//	x [B, ...], keys [B, 2] int or nil -> y like x
+//	x [B, ...], seeds [B, 2] int or nil -> y like x
 //	dx = drop(dy) * s*(1 + x*(1-s)),  s = sigmoid(x)
 //
 // (Ramachandran, Zoph and Le 2017, with beta = 1; also known as SiLU.)
-func (g *Graph) Swish(x, keys *G.Node, d Drop) *G.Node {
-	if !d.on(keys) {
-		return g.add(swish(Drop{}), x)
+func (g *Graph) Swish(x, seeds *G.Node, d Drop) *G.Node {
+	if !d.on(seeds) {
+		return g.add(newSwish(Drop{}), x)
 	}
-	return g.add(swish(d), x, keys)
+	return g.add(newSwish(d), x, seeds)
 }
 
-func swish(d Drop) func(in []Type) (*Op, error) {
+// swishShape is what forward and backward need. Without dropout there are no seeds among the operands.
+type swishShape struct {
+	batch int
+	d     Drop
+}
+
+type (
+	swish     struct{ swishShape }
+	swishGrad struct{ swishShape }
+)
+
+func newSwish(d Drop) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
-		if in[0].Int || in[0].Shape.Dims() < 1 || len(in) == 2 && !isKeys(in[1], in[0]) {
+		if in[0].Of != Float32 || in[0].Shape.Dims() < 1 || len(in) == 2 && !isSeeds(in[1], in[0]) {
 			return nil, want("swish", "[B, ...], [B, 2] int", in)
 		}
 		if err := d.check(); err != nil {
 			return nil, err
 		}
-		batch := in[0].Shape[0]
+		s := swishShape{in[0].Shape[0], d}
 		return &Op{
-			Name: "swish", Params: d.String(), Out: in[0].Shape.Clone(), InPlace: []int{0},
-			Run: swishCPU(batch, d), Ref: swishRef(batch, d), FLOPs: 10 * float64(Size(in[0].Shape)),
+			Name: "swish", Params: d.String(), Out: Type{Shape: in[0].Shape.Clone()},
+			FLOPs: 10 * float64(in[0].Elements()), family: swish{s},
 			wrt: []bool{true, false}[:len(in)],
-			grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
-				dx, err := build(swishGrad(d), append(G.Nodes{in[0], dy}, in[1:]...)...)
-				return G.Nodes{dx, nil}[:len(in)], err
+			grad: func(g *Graph, in G.Nodes, _, dy *G.Node) G.Nodes {
+				dx := g.add(newSwishGrad(s), append(G.Nodes{in[0], dy}, in[1:]...)...)
+				return G.Nodes{dx, nil}[:len(in)]
 			},
 		}, nil
 	}
 }
 
-// swishGrad is dx: x, dy [B, ...], keys [B, 2] int or absent -> like x.
-func swishGrad(d Drop) func(in []Type) (*Op, error) {
+// newSwishGrad is dx: x, dy [B, ...], seeds [B, 2] int or absent -> like x.
+func newSwishGrad(s swishShape) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
-		batch := in[0].Shape[0]
 		return &Op{
-			Name: "swish.grad", Params: d.String(), Out: in[0].Shape.Clone(), InPlace: []int{1, 0},
-			Run: swishGradCPU(batch, d), Ref: swishGradRef(batch, d), FLOPs: 14 * float64(Size(in[0].Shape)),
+			Name: "swish.grad", Params: s.d.String(), Out: Type{Shape: in[0].Shape.Clone()},
+			FLOPs: 14 * float64(in[0].Elements()), family: swishGrad{s},
 		}, nil
 	}
 }

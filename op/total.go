@@ -17,18 +17,23 @@ import (
 // scale has no gradient.
 func (g *Graph) Total(ctc, ce, scale *G.Node, weight float64) *G.Node {
 	if ce == nil {
-		return g.add(total([]float64{1}), ctc, scale)
+		return g.add(newTotal([]float64{1}), ctc, scale)
 	}
-	return g.add(total([]float64{weight, 1 - weight}), ctc, ce, scale)
+	return g.add(newTotal([]float64{weight, 1 - weight}), ctc, ce, scale)
 }
 
-// total sums the losses with a weight each; the scale is the last operand.
-func total(weights []float64) func(in []Type) (*Op, error) {
+// total sums the losses with a weight each; the scale is the last operand. totalGrad is for one of them.
+type (
+	total     struct{ weights []float64 }
+	totalGrad struct{ weight float64 }
+)
+
+func newTotal(weights []float64) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
 		n := len(weights)
 		ok := in[0].Shape.Dims() == 1 && isVector(in[n], 1)
 		for _, t := range in[:n] {
-			ok = ok && isVector(t, Size(in[0].Shape))
+			ok = ok && isVector(t, in[0].Elements())
 		}
 		if !ok {
 			return nil, want("total", "[B] for each loss, [1]", in)
@@ -38,29 +43,26 @@ func total(weights []float64) func(in []Type) (*Op, error) {
 			wrt[i] = true
 		}
 		return &Op{
-			Name: "total", Params: fmt.Sprintf("weights=%v", weights), Out: tensor.ScalarShape(),
-			Run: totalCPU(weights), Ref: totalRef(weights), FLOPs: 2 * float64(n*Size(in[0].Shape)),
+			Name: "total", Params: fmt.Sprintf("weights=%v", weights), Out: Type{Shape: tensor.ScalarShape()},
+			FLOPs: 2 * float64(n*in[0].Elements()), family: total{weights},
 			wrt: wrt,
-			grad: func(in G.Nodes, _, dy *G.Node) (G.Nodes, error) {
+			grad: func(g *Graph, in G.Nodes, _, dy *G.Node) G.Nodes {
 				grads := make(G.Nodes, len(in))
 				for i, w := range weights {
-					var err error
-					if grads[i], err = build(totalGrad(w, Size(in[0].Shape())), dy, in[n]); err != nil {
-						return nil, err
-					}
+					grads[i] = g.add(newTotalGrad(w, Size(in[0].Shape())), dy, in[n])
 				}
-				return grads, nil
+				return grads
 			},
 		}, nil
 	}
 }
 
-// totalGrad is one loss's gradient, the same for each of n utterances: dloss [], scale [1] -> [n].
-func totalGrad(weight float64, n int) func(in []Type) (*Op, error) {
+// newTotalGrad is one loss's gradient, the same for each of n utterances: dloss [], scale [1] -> [n].
+func newTotalGrad(weight float64, n int) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
 		return &Op{
-			Name: "total.grad", Params: fmt.Sprintf("weight=%v", weight), Out: []int{n},
-			Run: totalGradCPU(weight), Ref: totalGradRef(weight), FLOPs: 2,
+			Name: "total.grad", Params: fmt.Sprintf("weight=%v", weight), Out: Type{Shape: []int{n}}, FLOPs: 2,
+			family: totalGrad{weight},
 		}, nil
 	}
 }

@@ -150,7 +150,7 @@ func TestParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(x) != c.n || info.Frames != c.n || x[0] != float32(c.first-20000)/32768 || x[c.n-1] != float32(c.first+c.n-1-20000)/32768 {
+		if len(x) != c.n || info.Samples != c.n || x[0] != float32(c.first-20000)/32768 || x[c.n-1] != float32(c.first+c.n-1-20000)/32768 {
 			t.Errorf("%v s from %v s: %d samples from %v", c.duration, c.offset, len(x), x[0]*32768+20000)
 		}
 		if len(info.Warnings) != c.warnings {
@@ -241,7 +241,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if info.Frames != len(x) || len(x) == 0 || len(x) > len(b) || info.Rate < MinRate || info.Rate > MaxRate || info.Channels < 1 {
+		if info.Samples != len(x) || len(x) == 0 || len(x) > len(b) || info.Rate < MinRate || info.Rate > MaxRate || info.Channels < 1 {
 			t.Errorf("%+v with %d samples from %d bytes", info, len(x), len(b))
 		}
 		for i, v := range x {

@@ -32,7 +32,7 @@ type header struct {
 	bits      int   // bits of it that carry sound
 	low       bool  // the sound stands in the low 3 of 4 bytes, against the rule
 	dataAt    int64 // where the samples start
-	frames    int64 // whole frames that are really there
+	samples   int64 // per channel, that are really there
 }
 
 // format names the coding of the samples.
@@ -156,18 +156,18 @@ func (h *header) finish(src io.ReaderAt, size, at, declared int64, info Info) (I
 	switch {
 	case declared == 0 && left > 0 && !onlyChunks(src, at, size, h.bigEndian):
 		n = left
-		info.warn("the header gives 0 bytes of samples (a recording that was not closed?); read to the end of the file, %d frames", n/int64(h.block))
+		info.warn("the header gives 0 bytes of samples (a recording that was not closed?); read to the end of the file, %d samples", n/int64(h.block))
 	case declared > left && declared >= 0x7FFFF000:
-		info.warn("the header gives no true size (a stream); read to the end of the file, %d frames", n/int64(h.block))
+		info.warn("the header gives no true size (a stream); read to the end of the file, %d samples", n/int64(h.block))
 	case declared > left:
-		info.warn("cut off: the header declares %d frames (%d bytes), there are %d frames (%d bytes)",
+		info.warn("cut off: the header declares %d samples (%d bytes), there are %d samples (%d bytes)",
 			declared/int64(h.block), declared, left/int64(h.block), left)
 	}
-	h.dataAt, h.frames = at, n/int64(h.block)
-	if h.frames == 0 {
+	h.dataAt, h.samples = at, n/int64(h.block)
+	if h.samples == 0 {
 		return Info{}, nil, fmt.Errorf("%s: a header but no sound: %d bytes of samples where one frame takes %d (%w)", info.Path, n, h.block, ErrNoSamples)
 	}
-	info.Rate, info.Channels, info.Frames, info.Length, info.Format = h.rate, h.channels, int(h.frames), int(h.frames), h.format()
+	info.Rate, info.Channels, info.Samples, info.FileSamples, info.Format = h.rate, h.channels, int(h.samples), int(h.samples), h.format()
 	return info, h, nil
 }
 

@@ -22,24 +22,24 @@ var ErrNoSamples = errors.New("no samples")
 
 // Info describes a WAV file, or the part of it that was read.
 type Info struct {
-	Path     string
-	Rate     int      // samples per second and channel
-	Channels int      // channels in the file; they are averaged when read
-	Frames   int      // samples per channel of what this describes
-	Length   int      // samples per channel of the whole file
-	Format   string   // such as "PCM, 16 bit"
-	Warnings []string // what was odd, each with the path, for the user to see
+	Path        string
+	Rate        int      // samples per second and channel
+	Channels    int      // channels in the file; they are averaged when read
+	Samples     int      // samples per channel of what this describes: the whole file, or the part that was read
+	FileSamples int      // samples per channel of the whole file
+	Format      string   // such as "PCM, 16 bit"
+	Warnings    []string // what was odd, each with the path, for the user to see
 }
 
 // Seconds is the duration.
-func (i Info) Seconds() float64 { return float64(i.Frames) / float64(i.Rate) }
+func (i Info) Seconds() float64 { return float64(i.Samples) / float64(i.Rate) }
 
 func (i *Info) warn(format string, args ...any) {
 	i.Warnings = append(i.Warnings, i.Path+": "+fmt.Sprintf(format, args...))
 }
 
 // Probe describes a file from its header and its size; the samples are not read.
-// Frames counts what is really there, whatever the header says. Errors name the file.
+// Samples counts what is really there, whatever the header says. Errors name the file.
 func Probe(path string) (Info, error) {
 	f, size, err := open(path)
 	if err != nil {

@@ -17,7 +17,7 @@ type kernel struct {
 	blocks []block // see arrange
 }
 
-// block computes some neighbouring outputs of a period as one matrix: their inputs
+// block computes some neighboring outputs of a period as one matrix: their inputs
 // overlap nearly wholly, so the zeros that fill it up cost little.
 type block struct {
 	first, count int       // outputs of the period

@@ -20,7 +20,7 @@ const pieceBytes = 1 << 16
 
 // Read reads the part of a file that starts at offset and lasts duration, both in
 // seconds; 0 for the duration means to the end. Only that part is read from the disk.
-// Info.Frames is the number of samples returned. The samples are overwritten by the
+// Info.Samples is the number of samples returned. The samples are overwritten by the
 // next Read. They are the mean of the channels, in [-1, 1) but for float files with higher
 // peaks, at the file's own rate.
 func (r *Reader) Read(path string, offset, duration float64) (Info, []float32, error) {
@@ -42,7 +42,7 @@ func (r *Reader) decode(src io.ReaderAt, size int64, path string, offset, durati
 	if err != nil {
 		return Info{}, nil, err
 	}
-	info.Frames = n
+	info.Samples = n
 	at := h.dataAt + int64(start)*int64(h.block)
 	each := min(max(pieceBytes/h.block, 1), n) // frames a piece
 	r.bytes = slices.Grow(r.bytes[:0], each*h.block)[:each*h.block]
@@ -99,7 +99,7 @@ func part(info *Info, offset, duration float64) (start, n int, err error) {
 	}
 	rate := float64(info.Rate)
 	first, count := math.Round(offset*rate), math.Round(duration*rate)
-	left := float64(info.Frames) - first
+	left := float64(info.Samples) - first
 	if left < 1 {
 		return 0, 0, fmt.Errorf("%s: offset %v s is past the end, the file has %.3f s (%w)", info.Path, offset, info.Seconds(), ErrNoSamples)
 	}

@@ -9,7 +9,7 @@ import (
 
 // The filter: a sinc under a Kaiser window (Kaiser and Schafer 1980) of 64 zero
 // crossings a side. beta 8 keeps what is rejected 80 dB down, and 64 crossings make
-// the band in which it gets there 7.5 % of the band that is kept, centred on 95 %:
+// the band in which it gets there 7.5 % of the band that is kept, centered on 95 %:
 // it ends below the Nyquist frequency, and nothing above -60 dB is mirrored.
 const (
 	sincZeros   = 64

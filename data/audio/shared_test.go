@@ -64,10 +64,10 @@ func verify(t *testing.T, path string, e expected, loose bool) {
 	if probeErr != nil || err != nil {
 		t.Fatalf("probe %v, read %v", probeErr, err)
 	}
-	if info.Rate != e.SampleRate || info.Channels != e.Channels || info.Frames != e.Frames || len(x) != e.Frames {
-		t.Errorf("%d Hz, %d channels, %d frames, %d samples; want %d, %d, %d", info.Rate, info.Channels, info.Frames, len(x), e.SampleRate, e.Channels, e.Frames)
+	if info.Rate != e.SampleRate || info.Channels != e.Channels || info.Samples != e.Frames || len(x) != e.Frames {
+		t.Errorf("%d Hz, %d channels, %d frames, %d samples; want %d, %d, %d", info.Rate, info.Channels, info.Samples, len(x), e.SampleRate, e.Channels, e.Frames)
 	}
-	if probed.Rate != info.Rate || probed.Channels != info.Channels || probed.Frames != info.Frames || probed.Format != info.Format {
+	if probed.Rate != info.Rate || probed.Channels != info.Channels || probed.Samples != info.Samples || probed.Format != info.Format {
 		t.Errorf("Probe gives %+v, Read gives %+v", probed, info)
 	}
 	for _, w := range info.Warnings {
@@ -145,9 +145,9 @@ func TestCaseValues(t *testing.T) {
 		want    []float32
 		warning string
 	}{
-		{"size_ffffffff.wav", base, "1600 frames"},
-		{"size_zero.wav", base, "1600 frames"},
-		{"truncated.wav", base[:1000], "declares 1600 frames (3200 bytes), there are 1000 frames (2001 bytes)"},
+		{"size_ffffffff.wav", base, "1600 samples"},
+		{"size_zero.wav", base, "1600 samples"},
+		{"truncated.wav", base[:1000], "declares 1600 samples (3200 bytes), there are 1000 samples (2001 bytes)"},
 		{"odd_list_padded.wav", base, ""},
 		{"ext24.wav", base, ""},
 		{"ext16_fmt40.wav", base, ""},

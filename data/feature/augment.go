@@ -58,9 +58,9 @@ const (
 	siteMask  = 0x5eed0002
 )
 
-// Key is the key of all augmentation draws of an utterance in an epoch.
-func Key(seed uint64, epoch int, utterance string) uint64 {
-	return philox.Key(seed, uint64(epoch), philox.ID(utterance))
+// Key is the key of all augmentation draws in an epoch of the utterance whose identity hashes to id (philox.ID).
+func Key(seed uint64, epoch int, id uint64) uint64 {
+	return philox.Key(seed, uint64(epoch), id)
 }
 
 // Speed is the speed of the key's utterance, as input samples per output sample. The
@@ -76,7 +76,7 @@ func (a *Augment) Speed(key uint64) audio.Ratio {
 	return r
 }
 
-// Mask sets blocks of features [frames, bins] to 0, the mean of normalised features.
+// Mask sets blocks of features [frames, bins] to 0, the mean of normalized features.
 // A mask's width is uniform from 0 to its limit, and its start uniform over all
 // places where it fits. The limit is the setting, but always less than everything;
 // a mask that would leave no frame or no bin together with those before it is left out.

@@ -44,7 +44,7 @@ func TestShortUtterance(t *testing.T) {
 		a := Augment{TimeMasks: masks, TimeShare: 1}
 		hidden := make([]int, 5)
 		for i := range draws {
-			f, _ := masked(t, a, 5, 3, Key(1, i, "short"))
+			f, _ := masked(t, a, 5, 3, Key(1, i, philox.ID("short")))
 			if len(f) == 5 {
 				t.Fatalf("draw %d of %d masks hides all 5 frames", i, masks)
 			}
@@ -66,7 +66,7 @@ func TestShortUtterance(t *testing.T) {
 	}
 	a := Augment{TimeMasks: 5, TimeShare: 1}
 	for i := range 1000 {
-		a.Mask(x[:5*4], 5, 4, Key(2, i, "padded"))
+		a.Mask(x[:5*4], 5, 4, Key(2, i, philox.ID("padded")))
 	}
 	if slices.Min(x[5*4:]) != 1 {
 		t.Error("a mask reached beyond the true frames")
@@ -79,7 +79,7 @@ func TestMaskDistribution(t *testing.T) {
 	widths := make([]int, width+1)
 	starts := make([]int, n-4+1) // of masks 4 wide
 	for i := range trials {
-		m := draw(nil, philox.NewStream(Key(3, i, "d"), siteMask), 1, width, n)
+		m := draw(nil, philox.NewStream(Key(3, i, philox.ID("d")), siteMask), 1, width, n)
 		if len(m) == 0 {
 			widths[0]++
 			continue
@@ -119,7 +119,7 @@ func TestMaskLimits(t *testing.T) {
 	a := DefaultAugment()
 	most := 0
 	for i := range 2000 {
-		f, b := masked(t, a, 100, 80, Key(4, i, "x"))
+		f, b := masked(t, a, 100, 80, Key(4, i, philox.ID("x")))
 		if len(f) > 25 || len(b) > 54 {
 			t.Fatalf("%d frames of 100 and %d bins of 80 are hidden; 5 x 5 and 2 x 27 are the limits", len(f), len(b))
 		}
@@ -129,13 +129,13 @@ func TestMaskLimits(t *testing.T) {
 		t.Errorf("at most %d bins were hidden: the limit is never approached", most)
 	}
 	for i := range 2000 { // 27 bins of 20
-		if _, b := masked(t, a, 10, 20, Key(5, i, "x")); len(b) == 20 {
+		if _, b := masked(t, a, 10, 20, Key(5, i, philox.ID("x"))); len(b) == 20 {
 			t.Fatal("all bins are hidden")
 		}
 	}
 	// 5 % of 19 frames is less than one.
 	for i := range 200 {
-		if f, _ := masked(t, a, 19, 80, Key(6, i, "x")); len(f) > 0 {
+		if f, _ := masked(t, a, 19, 80, Key(6, i, philox.ID("x"))); len(f) > 0 {
 			t.Fatalf("frames %v of 19 are hidden", f)
 		}
 	}
@@ -151,11 +151,11 @@ func TestMasksAreAFunctionOfTheKey(t *testing.T) {
 		a.Mask(x, 200, 80, key)
 		return x
 	}
-	if !slices.Equal(mask(Key(1, 2, "a")), mask(Key(1, 2, "a"))) {
+	if !slices.Equal(mask(Key(1, 2, philox.ID("a"))), mask(Key(1, 2, philox.ID("a")))) {
 		t.Error("the same key gave other masks")
 	}
-	for _, k := range []uint64{Key(2, 2, "a"), Key(1, 3, "a"), Key(1, 2, "b")} {
-		if slices.Equal(mask(Key(1, 2, "a")), mask(k)) {
+	for _, k := range []uint64{Key(2, 2, philox.ID("a")), Key(1, 3, philox.ID("a")), Key(1, 2, philox.ID("b"))} {
+		if slices.Equal(mask(Key(1, 2, philox.ID("a"))), mask(k)) {
 			t.Error("another seed, epoch or utterance gave the same masks")
 		}
 	}
@@ -172,7 +172,7 @@ func TestSpeeds(t *testing.T) {
 	a := Augment{Speeds: []float64{0.8, 0.85, 0.9, 0.95, 1, 1.05, 1.1, 1.15, 1.2}}
 	counts := map[audio.Ratio]int{}
 	for i := range 9000 {
-		counts[a.Speed(Key(7, i, "x"))]++
+		counts[a.Speed(Key(7, i, philox.ID("x")))]++
 	}
 	var all []int
 	for _, f := range a.Speeds {

@@ -1,5 +1,5 @@
 // Package feature turns sound into what the network hears: log-mel features [T, bins],
-// normalised and, for training, augmented.
+// normalized and, for training, augmented.
 //
 // An [Extractor] does it all, in this order, in memory that it reuses:
 //
@@ -8,7 +8,7 @@
 //     count is that of internal/frames, and edges are reflected), DC removed,
 //     pre-emphasis 0.97, povey window, no dither, power spectrum, mel triangles,
 //     natural logarithm floored at 2^-23, of samples scaled to the 16-bit range;
-//  3. normalisation per utterance, or with statistics of the training set;
+//  3. normalization per utterance, or with statistics of the training set;
 //  4. SpecAugment.
 //
 // A frame never depends on anything but its own utterance: features are computed

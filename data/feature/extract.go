@@ -61,7 +61,7 @@ func (e *Extractor) File(dst []float32, path string, offset, duration float64, a
 }
 
 // Extract resamples a wave at the given rate, computes its filter bank energies,
-// normalises them and masks them. a is the augmentation, nil for none; key chooses
+// normalizes them and masks them. a is the augmentation, nil for none; key chooses
 // its draws. The features [T, bins] are in dst where its capacity suffices; T is 0 for
 // a wave shorter than half a frame shift. The error is about a rate that can't be resampled.
 func (e *Extractor) Extract(dst []float32, wave []float32, rate int, a *Augment, key uint64) ([]float32, int, error) {
@@ -82,9 +82,9 @@ func (e *Extractor) Extract(dst []float32, wave []float32, rate int, a *Augment,
 	switch e.o.Normalize {
 	case PerUtterance:
 		utteranceStats(e.mean, e.deviation, e.logmel)
-		normalise(dst, e.logmel, e.mean, e.deviation)
+		normalize(dst, e.logmel, e.mean, e.deviation)
 	case Global:
-		normalise(dst, e.logmel, e.mean, e.deviation)
+		normalize(dst, e.logmel, e.mean, e.deviation)
 	default:
 		narrow(dst, e.logmel)
 	}

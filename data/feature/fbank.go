@@ -62,7 +62,7 @@ func (b *bank) compute(dst []float64, wave []float32) ([]float64, int) {
 	return dst, n
 }
 
-// load puts one window into the FFT: minus its mean, pre-emphasised, windowed, padded
+// load puts one window into the FFT: minus its mean, pre-emphasized, windowed, padded
 // with zeros.
 func (b *bank) load(x []float32) {
 	var s0, s1 float64

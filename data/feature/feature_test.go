@@ -10,6 +10,7 @@ import (
 
 	"konkanitrain/data/audio"
 	"konkanitrain/internal/frames"
+	"konkanitrain/internal/philox"
 	"konkanitrain/internal/testkit"
 )
 
@@ -68,7 +69,7 @@ func plainFbank(x []float32, rate, bins int) [][]float64 {
 	return out
 }
 
-// fbank is the features of x before they are normalised, and their frames.
+// fbank is the features of x before they are normalized, and their frames.
 func fbank(t *testing.T, o Options, x []float32) ([]float32, int) {
 	t.Helper()
 	o.Normalize = None
@@ -117,7 +118,7 @@ func TestFramesAreKnownBeforehand(t *testing.T) {
 	for _, rate := range []int{8000, 11025, 16000, 44100, 48000} {
 		for i := range 40 {
 			samples := 37 * i * i
-			key := Key(1, i, "u")
+			key := Key(1, i, philox.ID("u"))
 			want, err := o.Frames(samples, rate, a.Speed(key))
 			if err != nil {
 				t.Fatal(err)
@@ -169,7 +170,7 @@ func TestExtractAllocatesNothing(t *testing.T) {
 	var dst []float32
 	keys := make([]uint64, 20)
 	for i := range keys {
-		keys[i] = Key(1, i, "x")
+		keys[i] = Key(1, i, philox.ID("x"))
 		if dst, _, err = e.Extract(dst, x, 8000, &a, keys[i]); err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +181,7 @@ func TestExtractAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestGlobalNormalisation(t *testing.T) {
+func TestGlobalNormalization(t *testing.T) {
 	o := Default()
 	o.Normalize = None
 	raw, err := New(o)
@@ -312,11 +313,11 @@ func BenchmarkExtract(b *testing.B) {
 			x := testkit.Uniform[float32](2, seconds*c.rate, -1, 1)
 			var dst []float32
 			for i := range 10 {
-				dst, _, _ = e.Extract(dst, x, c.rate, c.a, Key(1, i, "x"))
+				dst, _, _ = e.Extract(dst, x, c.rate, c.a, Key(1, i, philox.ID("x")))
 			}
 			i := 0
 			for b.Loop() {
-				dst, _, _ = e.Extract(dst, x, c.rate, c.a, Key(1, i, "x"))
+				dst, _, _ = e.Extract(dst, x, c.rate, c.a, Key(1, i, philox.ID("x")))
 				i++
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N)/seconds, "ms/s-of-audio")

@@ -5,12 +5,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"konkanitrain/data/audio"
 	"konkanitrain/internal/testkit"
+	"konkanitrain/internal/words"
 )
 
 // The reference features: sine, noise, impulse, silence, less than a window, an odd
@@ -54,7 +56,7 @@ func TestGolden(t *testing.T) {
 			if err != nil || frames != shape[0] {
 				t.Fatal(frames, err)
 			}
-			testkit.Close(t, "normalised", got, normal, 1e-5)
+			testkit.Close(t, "normalized", got, normal, 1e-5)
 		})
 	}
 	if cases != 21 {
@@ -77,7 +79,7 @@ func TestCaseMelFilters(t *testing.T) {
 	}
 	for _, c := range cases {
 		empty := MelEmpty(c.SampleRate, c.Bins, 20, float64(c.SampleRate)/2)
-		if len(empty) != len(c.Empty) || list(empty) != list(c.Empty) {
+		if !slices.Equal(empty, c.Empty) {
 			t.Errorf("%d Hz, %d bins: empty %v, want %v", c.SampleRate, c.Bins, empty, c.Empty)
 		}
 		o := Default()
@@ -86,14 +88,14 @@ func TestCaseMelFilters(t *testing.T) {
 		if (err == nil) != (len(c.Empty) == 0) {
 			t.Errorf("%d Hz, %d bins: %v", c.SampleRate, c.Bins, err)
 		}
-		if err != nil && (!strings.Contains(err.Error(), list(c.Empty)) || !strings.Contains(err.Error(), "fewer bins")) {
+		if err != nil && (!strings.Contains(err.Error(), words.List(numerals(c.Empty), 10)) || !strings.Contains(err.Error(), "fewer bins")) {
 			t.Errorf("%d Hz, %d bins: the error doesn't name %v: %v", c.SampleRate, c.Bins, c.Empty, err)
 		}
 	}
 }
 
 // Silence, a constant and very short waves, and their number of frames.
-func TestCaseNothingToNormalise(t *testing.T) {
+func TestCaseNothingToNormalize(t *testing.T) {
 	dir := filepath.Join(testkit.Shared(t), "cases", "audio")
 	raw := Default()
 	raw.Normalize = None

@@ -3,7 +3,7 @@ package feature
 import "math"
 
 // logTable computes natural logarithms: the leading bits of the mantissa choose a
-// centre c with a known logarithm, and a short series does the rest,
+// center c with a known logarithm, and a short series does the rest,
 // ln x = e ln 2 + ln c + ln(1+r) with r = m/c - 1, |r| <= 2^-8. The error is about
 // that of math.Log, which takes about twice as long.
 type logTable [128]struct{ inverse, log float64 }

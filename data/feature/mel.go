@@ -12,7 +12,7 @@ type melFilter struct {
 func mel(hz float64) float64 { return 1127 * math.Log1p(hz/700) }
 
 // melFilters are triangles that are equal in width on the mel scale, each from the
-// centre of its left neighbour to that of its right one. The Nyquist bin has no weight.
+// center of its left neighbor to that of its right one. The Nyquist bin has no weight.
 func melFilters(rate, bins int, low, high float64) []melFilter {
 	size := fftSize(rate)
 	at := make([]float64, size/2)
@@ -23,10 +23,10 @@ func melFilters(rate, bins int, low, high float64) []melFilter {
 	step := (mel(high) - bottom) / float64(bins+1)
 	filters := make([]melFilter, bins)
 	for b := range filters {
-		left, centre, right := bottom+step*float64(b), bottom+step*float64(b+1), bottom+step*float64(b+2)
+		left, center, right := bottom+step*float64(b), bottom+step*float64(b+1), bottom+step*float64(b+2)
 		f := &filters[b]
 		for i, m := range at {
-			w := min((m-left)/(centre-left), (right-m)/(right-centre))
+			w := min((m-left)/(center-left), (right-m)/(right-center))
 			if w <= 0 {
 				continue
 			}

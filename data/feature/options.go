@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 
 	"konkanitrain/data/audio"
 	"konkanitrain/internal/frames"
+	"konkanitrain/internal/words"
 )
 
 // The frames of Kaldi's default configuration.
@@ -18,7 +20,7 @@ const (
 	sampleScale = 32768   // to the 16-bit range
 )
 
-// Kinds of normalisation for Options.Normalize.
+// Kinds of normalization for Options.Normalize.
 const (
 	PerUtterance = "utterance" // mean 0 and deviation 1 per bin over the utterance
 	Global       = "global"    // with the Stats of the training set
@@ -39,7 +41,7 @@ type Options struct {
 	Resampler *audio.Resampler
 }
 
-// Default is 80 bins at 16 kHz, normalised per utterance.
+// Default is 80 bins at 16 kHz, normalized per utterance.
 func Default() Options {
 	return Options{SampleRate: 16000, NumMels: 80, LowHz: 20, Normalize: PerUtterance}
 }
@@ -47,25 +49,25 @@ func Default() Options {
 // Validate lists everything that is wrong.
 func (o Options) Validate() error {
 	var all []error
-	bad := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
+	complain := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
 	rateOK := o.SampleRate >= audio.MinRate && o.SampleRate <= audio.MaxRate
 	if !rateOK {
-		bad("sample_rate is %d Hz; %d to %d are possible", o.SampleRate, audio.MinRate, audio.MaxRate)
+		complain("sample_rate is %d Hz; %d to %d are possible", o.SampleRate, audio.MinRate, audio.MaxRate)
 	}
 	if o.NumMels < 1 {
-		bad("num_mels is %d; at least 1 is needed", o.NumMels)
+		complain("num_mels is %d; at least 1 is needed", o.NumMels)
 	}
 	if rateOK && o.NumMels >= 1 {
 		high := o.high()
 		switch {
 		case !(o.LowHz >= 0 && o.LowHz < high):
-			bad("the mel filters go from %v Hz to %v Hz; the lower edge must be at least 0 and below the upper one", o.LowHz, high)
+			complain("the mel filters go from %v Hz to %v Hz; the lower edge must be at least 0 and below the upper one", o.LowHz, high)
 		case o.NumMels > fftSize(o.SampleRate):
-			bad("num_mels is %d; an FFT of %d points can't fill that many bins: use fewer", o.NumMels, fftSize(o.SampleRate))
+			complain("num_mels is %d; an FFT of %d points can't fill that many bins: use fewer", o.NumMels, fftSize(o.SampleRate))
 		default:
 			if empty := MelEmpty(o.SampleRate, o.NumMels, o.LowHz, high); len(empty) > 0 {
-				bad("mel filters %s of %d catch no bin of the %d-point FFT at %d Hz and would always be at the floor; use fewer bins (num_mels)",
-					list(empty), o.NumMels, fftSize(o.SampleRate), o.SampleRate)
+				complain("mel filters %s of %d catch no bin of the %d-point FFT at %d Hz and would always be at the floor; use fewer bins (num_mels)",
+					words.List(numerals(empty), 10), o.NumMels, fftSize(o.SampleRate), o.SampleRate)
 			}
 		}
 	}
@@ -74,19 +76,19 @@ func (o Options) Validate() error {
 	case Global:
 		switch {
 		case o.Stats == nil:
-			bad("normalize is %q, and there are no statistics; compute them over the training set first", Global)
+			complain("normalize is %q, and there are no statistics; compute them over the training set first", Global)
 		case len(o.Stats.Mean) != o.NumMels || len(o.Stats.Deviation) != o.NumMels:
-			bad("the statistics have %d means and %d deviations, num_mels is %d; compute them with these settings", len(o.Stats.Mean), len(o.Stats.Deviation), o.NumMels)
+			complain("the statistics have %d means and %d deviations, num_mels is %d; compute them with these settings", len(o.Stats.Mean), len(o.Stats.Deviation), o.NumMels)
 		default:
 			for i := range o.Stats.Mean {
 				if m, d := o.Stats.Mean[i], o.Stats.Deviation[i]; !(math.Abs(m) < 1e6 && d >= deviationFloor && d < 1e6) {
-					bad("the statistics of bin %d are mean %v and deviation %v; compute them again", i, m, d)
+					complain("the statistics of bin %d are mean %v and deviation %v; compute them again", i, m, d)
 					break
 				}
 			}
 		}
 	default:
-		bad("normalize is %q; %q, %q and %q are known", o.Normalize, PerUtterance, Global, None)
+		complain("normalize is %q; %q, %q and %q are known", o.Normalize, PerUtterance, Global, None)
 	}
 	return errors.Join(all...)
 }
@@ -109,17 +111,10 @@ func (o Options) high() float64 { return float64(o.SampleRate) / 2 }
 func windowSize(rate int) int { return rate * windowMS / 1000 }
 func fftSize(rate int) int    { return max(8, 1<<bits.Len(uint(windowSize(rate)-1))) }
 
-// list writes numbers as "1, 2, 3", the first ten of them.
-func list(n []int) string {
-	s := ""
+func numerals(n []int) []string {
+	s := make([]string, len(n))
 	for i, v := range n {
-		switch {
-		case i == 10:
-			return s + fmt.Sprintf(" and %d more", len(n)-10)
-		case i > 0:
-			s += ", "
-		}
-		s += fmt.Sprint(v)
+		s[i] = strconv.Itoa(v)
 	}
 	return s
 }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Policy says how a transcript is normalised. Two policies are the same when they are equal with ==. The zero
+// Policy says how a transcript is normalized. Two policies are the same when they are equal with ==. The zero
 // value is the default: joiners are stripped and digits stay as written. NFC, the collapsing of spaces and the
 // removal of invisible characters are part of every policy.
 type Policy struct {
@@ -25,10 +25,10 @@ type Policy struct {
 	FoldDigits bool
 }
 
-// Normalise returns s in the one form that training, scoring and transcription use: invisible characters and
+// Normalize returns s in the one form that training, scoring and transcription use: invisible characters and
 // (unless kept) joiners removed, digits folded if asked for, NFC, every run of white space one U+0020, none at
-// either end. Bytes that are not UTF-8 become U+FFFD. Normalise is idempotent.
-func (p Policy) Normalise(s string) string {
+// either end. Bytes that are not UTF-8 become U+FFFD. Normalize is idempotent.
+func (p Policy) Normalize(s string) string {
 	if p.isNormal(s) {
 		return s
 	}
@@ -63,7 +63,7 @@ func (p Policy) isNormal(s string) bool {
 }
 
 // StartsWithMark says whether the first character of s is a combining mark: a sign without the letter it
-// belongs to, which recogniser output has now and then. Such a text is used as it is; an audit counts it.
+// belongs to, which recognizer output has now and then. Such a text is used as it is; an audit counts it.
 func StartsWithMark(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return s != "" && unicode.Is(unicode.M, r)

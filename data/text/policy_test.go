@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestNormalise(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	plain, keep, fold := Policy{}, Policy{KeepJoiners: true}, Policy{FoldDigits: true}
 	for _, c := range []struct {
 		name   string
@@ -48,8 +48,8 @@ func TestNormalise(t *testing.T) {
 		{"not UTF-8", plain, "a\xffb", "a\ufffdb"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := c.policy.Normalise(c.in); got != c.want {
-				t.Errorf("Normalise(%+q) = %+q, want %+q", c.in, got, c.want)
+			if got := c.policy.Normalize(c.in); got != c.want {
+				t.Errorf("Normalize(%+q) = %+q, want %+q", c.in, got, c.want)
 			}
 		})
 	}
@@ -68,7 +68,7 @@ func TestFoldDigitsOfEveryScript(t *testing.T) {
 			continue
 		}
 		n++
-		if got, want := fold.Normalise(string(r)), string('0'+next); got != want {
+		if got, want := fold.Normalize(string(r)), string('0'+next); got != want {
 			t.Fatalf("U+%04X folds to %q, want %q", r, got, want)
 		}
 		next = (next + 1) % 10
@@ -86,18 +86,18 @@ func TestStartsWithMark(t *testing.T) {
 	}
 }
 
-func FuzzNormalise(f *testing.F) {
+func FuzzNormalize(f *testing.F) {
 	for _, s := range []string{"", " a  b ", "र्\u200dया", "\u0930\u200d\u093c", "२०१७", "\xff\xfe", "e\u0301\u0327", "\u1100\u1161\u11a8"} {
 		f.Add(s, false, false)
 		f.Add(s, true, true)
 	}
 	f.Fuzz(func(t *testing.T, s string, keep, fold bool) {
 		p := Policy{keep, fold}
-		once := p.Normalise(s)
+		once := p.Normalize(s)
 		if !utf8.ValidString(once) {
 			t.Fatalf("%+q -> %+q is not UTF-8", s, once)
 		}
-		if twice := p.Normalise(once); twice != once {
+		if twice := p.Normalize(once); twice != once {
 			t.Fatalf("%+q -> %+q -> %+q", s, once, twice)
 		}
 		last := ' '

@@ -42,13 +42,13 @@ type Score struct {
 	Exact      int    `json:"exact"`      // hypothesis equal to its reference
 	EmptyHyps  int    `json:"empty_hyps"` // hypotheses without a word; all of them empty is the sign of a model stuck on blanks
 
-	words words
+	numbers numbering
 }
 
-// Add scores one pair as it is written: it normalises nothing, so both must have gone through the same Policy.
+// Add scores one pair as it is written: it normalizes nothing, so both must have gone through the same Policy.
 // Words are split at white space; characters are code points, spaces included.
 func (s *Score) Add(ref, hyp string) {
-	r, h := s.words.split(ref, hyp)
+	r, h := s.numbers.split(ref, hyp)
 	s.Words.Add(Align(r, h))
 	s.Chars.Add(Align([]rune(ref), []rune(hyp)))
 	s.Utterances++
@@ -80,10 +80,10 @@ func (s *Score) String() string {
 	return fmt.Sprintf("%d utterances, WER %v, CER %v", s.Utterances, s.Words, s.Chars)
 }
 
-// words numbers the words of one pair, so that alignment compares integers.
-type words struct{ ids map[string]int32 }
+// numbering numbers the words of one pair, so that alignment compares integers.
+type numbering struct{ ids map[string]int32 }
 
-func (w *words) split(ref, hyp string) (r, h []int32) {
+func (w *numbering) split(ref, hyp string) (r, h []int32) {
 	if w.ids == nil {
 		w.ids = map[string]int32{}
 	}
@@ -91,7 +91,7 @@ func (w *words) split(ref, hyp string) (r, h []int32) {
 	return w.number(ref), w.number(hyp)
 }
 
-func (w *words) number(s string) []int32 {
+func (w *numbering) number(s string) []int32 {
 	fields := strings.Fields(s)
 	out := make([]int32, len(fields))
 	for i, f := range fields {

@@ -115,7 +115,7 @@ func TestDigitsAndWordErrors(t *testing.T) {
 		for fold, want := range map[bool]int{false: c.kept, true: c.folded} {
 			p := Policy{FoldDigits: fold}
 			var s Score
-			s.Add(p.Normalise(c.ref), p.Normalise(c.hyp))
+			s.Add(p.Normalize(c.ref), p.Normalize(c.hyp))
 			if s.Words.Errors() != want || s.Words.Ref != 2 {
 				t.Errorf("%q, %q, folded %v: %v; want %d of 2", c.ref, c.hyp, fold, s.Words, want)
 			}

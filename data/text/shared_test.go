@@ -50,17 +50,17 @@ func TestTextCases(t *testing.T) {
 		A, B string
 		Want string `json:"nfc_codes"`
 	}) {
-		if a, b := codes(p.Normalise(c.A)), codes(p.Normalise(c.B)); a != c.Want || b != c.Want {
+		if a, b := codes(p.Normalize(c.A)), codes(p.Normalize(c.B)); a != c.Want || b != c.Want {
 			t.Errorf("%s, %s, want %s", a, b, c.Want)
 		}
 	})
 	joiners := map[string]string{}
 	eachJSON(t, filepath.Join(dir, "joiners.jsonl"), func(c struct{ ID, Text string }) { joiners[c.ID] = c.Text })
-	plain, atEnd := p.Normalise(joiners["plain"]), p.Normalise(joiners["zwj_at_end"])
-	if p.Normalise(joiners["zwj"]) != plain || p.Normalise(joiners["zwnj"]) != plain || p.Normalise(joiners["eyelash_letter"]) == plain || atEnd != "वाट" {
+	plain, atEnd := p.Normalize(joiners["plain"]), p.Normalize(joiners["zwj_at_end"])
+	if p.Normalize(joiners["zwj"]) != plain || p.Normalize(joiners["zwnj"]) != plain || p.Normalize(joiners["eyelash_letter"]) == plain || atEnd != "वाट" {
 		t.Error("joiners are not stripped")
 	}
-	v, err := Build(slices.Values([]string{Policy{KeepJoiners: true}.Normalise(joiners["zwj"] + joiners["zwnj"])}), 1)
+	v, err := Build(slices.Values([]string{Policy{KeepJoiners: true}.Normalize(joiners["zwj"] + joiners["zwnj"])}), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestTextCases(t *testing.T) {
 		for fold, want := range map[bool]int{false: c.Kept, true: c.Folded} {
 			p := Policy{FoldDigits: fold}
 			var s Score
-			if s.Add(p.Normalise(c.Ref), p.Normalise(c.Hyp)); s.Words.Errors() != want || s.Words.Ref != c.Words {
+			if s.Add(p.Normalize(c.Ref), p.Normalize(c.Hyp)); s.Words.Errors() != want || s.Words.Ref != c.Words {
 				t.Errorf("%s, %s: %v", c.Ref, c.Hyp, &s)
 			}
 		}
@@ -91,7 +91,7 @@ func TestTextCases(t *testing.T) {
 		Starts bool `json:"starts_with_mark"`
 	}) {
 		var s Score
-		s.Add(c.Text, v.Decode(v.Encode(p.Normalise(c.Text), nil)))
+		s.Add(c.Text, v.Decode(v.Encode(p.Normalize(c.Text), nil)))
 		if s.Chars != (Counts{Ref: c.Points}) || s.Words != (Counts{Ref: c.Words}) || StartsWithMark(c.Text) != c.Starts {
 			t.Errorf("%s: %v", c.Text, &s)
 		}
@@ -103,7 +103,7 @@ func TestTextCases(t *testing.T) {
 		Top     [][2]any
 	}) {
 		var u Unknown
-		v.Encode(p.Normalise(c.Text), &u)
+		v.Encode(p.Normalize(c.Text), &u)
 		got := fmt.Sprint(u.Outside, u.Letters)
 		for _, x := range u.Top(0) {
 			got += fmt.Sprint(x.Char, x.Count)
@@ -117,7 +117,7 @@ func TestTextCases(t *testing.T) {
 		}
 	})
 	eachJSON(t, filepath.Join(dir, "spaces.jsonl"), func(c struct{ Text, Normalised string }) {
-		if got := p.Normalise(c.Text); got != c.Normalised {
+		if got := p.Normalize(c.Text); got != c.Normalised {
 			t.Errorf("%+q -> %+q", c.Text, got)
 		}
 	})
@@ -135,7 +135,7 @@ func TestTextCases(t *testing.T) {
 }
 
 // 4100 real pairs: the integers of each pair and in total.
-func TestScoresOfAnotherRecogniser(t *testing.T) {
+func TestScoresOfAnotherRecognizer(t *testing.T) {
 	dir := filepath.Join(testkit.Shared(t), "data", "asr_scores")
 	f, err := os.Open(filepath.Join(dir, "pairs.csv"))
 	if err != nil {

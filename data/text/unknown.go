@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"konkanitrain/internal/words"
 )
 
 // Unknown counts characters outside a vocabulary. The zero value is ready for use. Letters are all characters
@@ -72,15 +74,14 @@ func (u *Unknown) String() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d letters (%.2f %%) are outside the vocabulary:", u.Outside, u.Letters, 100*u.Share())
-	top := slices.DeleteFunc(u.Top(0), func(c CharCount) bool { return c.Char == " " })
-	for i, c := range top[:min(10, len(top))] {
-		if i > 0 {
-			b.WriteByte(',')
+	var outside []string
+	for _, c := range u.Top(0) {
+		if c.Char != " " {
+			outside = append(outside, fmt.Sprintf("%q x %d", c.Char, c.Count))
 		}
-		fmt.Fprintf(&b, " %q x %d", c.Char, c.Count)
 	}
-	if len(top) > 10 {
-		fmt.Fprintf(&b, " and %d more", len(top)-10)
+	if len(outside) > 0 {
+		b.WriteString(" " + words.List(outside, 10))
 	}
 	if n := u.counts[' ']; n > 0 {
 		fmt.Fprintf(&b, "; so is the space, x %d", n)

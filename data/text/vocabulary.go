@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// The ids that every vocabulary starts with.
+// The ids that every vocabulary starts with. The network's losses number Blank and SosEos as well, in a package that
+// this one may not import; a test above both holds them equal.
 const (
 	Blank  int32 = 0 // the CTC blank
 	SosEos int32 = 1 // start and end of a sentence, for the decoder only
@@ -48,7 +49,7 @@ func NewVocabulary(chars []rune) (*Vocabulary, error) {
 }
 
 // Build makes a vocabulary of the characters that occur at least minCount times in texts (1 or less: all of
-// them), in code point order. The texts must be normalised.
+// them), in code point order. The texts must be normalized.
 func Build(texts iter.Seq[string], minCount int) (*Vocabulary, error) {
 	counts := map[rune]int{}
 	for s := range texts {

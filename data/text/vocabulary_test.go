@@ -76,7 +76,7 @@ func TestComposedAndDecomposedGiveTheSameIDs(t *testing.T) {
 		{"\u0939\u0958\u0940\u0915\u0924", "\u0939\u0915\u093c\u0940\u0915\u0924"},
 	} {
 		var u Unknown
-		a, b := v.Encode(p.Normalise(c[0]), &u), v.Encode(p.Normalise(c[1]), &u)
+		a, b := v.Encode(p.Normalize(c[0]), &u), v.Encode(p.Normalize(c[1]), &u)
 		if !slices.Equal(a, b) || u.Outside != 0 {
 			t.Errorf("%+q: %v, %+q: %v, unknown %v", c[0], a, c[1], b, &u)
 		}
@@ -97,7 +97,7 @@ func TestUnknown(t *testing.T) {
 		{"গোয়া वाट", 5, 8, []CharCount{{"গ", 1}, {"য", 1}, {"\u09bc", 1}, {"\u09be", 1}, {"\u09cb", 1}}},
 	} {
 		var u Unknown
-		ids := v.Encode(p.Normalise(c.text), &u)
+		ids := v.Encode(p.Normalize(c.text), &u)
 		if u.Outside != c.outside || u.Letters != c.letters || !slices.Equal(u.Top(0), c.top) {
 			t.Errorf("%q: %d of %d, %v; want %d of %d, %v", c.text, u.Outside, u.Letters, u.Top(0), c.outside, c.letters, c.top)
 		}

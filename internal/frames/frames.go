@@ -23,7 +23,7 @@ func Subsampled(n, factor int) int {
 }
 
 // CTCNeed is the least number of encoder frames that an alignment of tokens takes: one for each token, and
-// one blank between two equal neighbours (Graves et al. 2006, section 3).
+// one blank between two equal neighbors (Graves et al. 2006, section 3).
 func CTCNeed(tokens []int32) int {
 	need := len(tokens)
 	for i := 1; i < len(tokens); i++ {

@@ -76,7 +76,7 @@ func Key(parts ...uint64) uint64 {
 }
 
 // ID turns an identity, such as an utterance's, into 64 bits: FNV-1a, whose weak
-// high bits the splitmix64 finaliser then spreads.
+// high bits the splitmix64 finalizer then spreads.
 func ID(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
@@ -85,7 +85,7 @@ func ID(s string) uint64 {
 	return mix(h)
 }
 
-// mix is one splitmix64 step: add the golden gamma, then finalise.
+// mix is one splitmix64 step: add the golden gamma, then finalize.
 func mix(z uint64) uint64 {
 	z += 0x9E3779B97F4A7C15
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9

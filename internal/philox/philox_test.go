@@ -124,7 +124,7 @@ func TestUniform(t *testing.T) {
 		t.Errorf("variance %v", v)
 	}
 	if c := lag / n * 12; math.Abs(c) > 6/math.Sqrt(n) {
-		t.Errorf("neighbours correlate: %v", c)
+		t.Errorf("neighbors correlate: %v", c)
 	}
 }
 

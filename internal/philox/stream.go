@@ -42,7 +42,7 @@ func (s *Stream) Float64() float64 {
 }
 
 // IntN returns a uniform integer in [0, n), and 0 when n < 2. It is unbiased: draws
-// that would favour some results are thrown away (Lemire, "Fast random integer
+// that would favor some results are thrown away (Lemire, "Fast random integer
 // generation in an interval", 2019). A draw is thrown away with probability n/2^64.
 func (s *Stream) IntN(n int) int {
 	if n < 2 {

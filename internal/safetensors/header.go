@@ -1,9 +1,9 @@
-// Package safetensors reads and writes the safetensors file format: eight bytes with the length of a JSON
-// header (little-endian), the header, and the tensors' bytes without a gap between them.
+// Package safetensors reads and writes the safetensors file format: eight bytes with the length of a JSON header
+// (little-endian), the header, and the tensors' bytes without a gap between them.
 //
-// It is streaming: a tensor is read by its offset straight into the caller's slice, and written straight from
-// it, so that neither a save nor a load of a model holds a second copy of it. A header is believed only after
-// it has been checked against the size of the file, and nothing is allocated that the file couldn't fill.
+// It is streaming: a tensor's bytes go straight from the file to whoever takes them in, and from whoever has them to
+// the file, so that neither a save nor a load of a model holds a second copy of it. A header is believed only after it
+// has been checked against the size of the file, and nothing is allocated that the file couldn't fill.
 package safetensors
 
 import (
@@ -14,14 +14,15 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 )
 
-// MaxHeader is the longest header that is read, in bytes. It is the limit of the reference implementation.
-const MaxHeader = 100_000_000
+// MaxHeader is the longest header that is read or written, in bytes. A network of ten thousand tensors whose metadata
+// has a vocabulary of a hundred thousand entries stays below it, and a hostile file can't make the parser take much
+// memory or time. (The reference implementation reads up to 100 MB.)
+const MaxHeader = 16 << 20
 
 // MaxRank is the largest number of dimensions of a tensor that is read.
 const MaxRank = 32
@@ -74,7 +75,7 @@ type Info struct {
 }
 
 // Len is the number of elements.
-func (i Info) Len() int { return int(i.Bytes) / i.DType.Size() }
+func (i Info) Len() int { return int(i.Bytes / int64(i.DType.Size())) }
 
 // header is a parsed and checked header.
 type header struct {
@@ -118,7 +119,7 @@ func parseHeader(text []byte, dataBytes int64) (*header, error) {
 // parseInfo reads the object that describes one tensor.
 func parseInfo(dec *json.Decoder, dataBytes int64) (Info, error) {
 	var info Info
-	var offsets, shape []int64
+	var offsets []int64
 	seen := 0
 	err := object(dec, func(key string) error {
 		var err error
@@ -129,9 +130,9 @@ func parseInfo(dec *json.Decoder, dataBytes int64) (Info, error) {
 			s, err = token[string](dec, "a string")
 			info.DType = DType(s)
 		case "shape":
-			shape, err = numbers(dec)
+			info.Shape, err = numbers[int](dec)
 		case "data_offsets":
-			offsets, err = numbers(dec)
+			offsets, err = numbers[int64](dec)
 		default:
 			err = errors.New("unknown key")
 		}
@@ -151,16 +152,9 @@ func parseInfo(dec *json.Decoder, dataBytes int64) (Info, error) {
 		return info, fmt.Errorf("data_offsets %v don't lie within the file's %d bytes of data", offsets, dataBytes)
 	}
 	info.offset, info.Bytes = offsets[0], offsets[1]-offsets[0]
-	want, ok := product(shape, int64(size))
+	want, ok := product(info.Shape, int64(size))
 	if !ok || want != info.Bytes {
-		return info, fmt.Errorf("shape %v of %s doesn't take the %d bytes of data_offsets %v", shape, info.DType, info.Bytes, offsets)
-	}
-	info.Shape = make([]int, len(shape))
-	for i, n := range shape {
-		if n > math.MaxInt {
-			return info, fmt.Errorf("shape %v: dimension too large for this machine", shape)
-		}
-		info.Shape[i] = int(n)
+		return info, fmt.Errorf("shape %v of %s doesn't take the %d bytes of data_offsets %v", info.Shape, info.DType, info.Bytes, offsets)
 	}
 	return info, nil
 }
@@ -188,20 +182,6 @@ func (h *header) checkCover(dataBytes int64) error {
 	return nil
 }
 
-// product is size times all of shape, and false if that doesn't fit an int64.
-func product(shape []int64, size int64) (int64, bool) {
-	if slices.Contains(shape, 0) {
-		return 0, true
-	}
-	for _, n := range shape {
-		if n < 0 || n > math.MaxInt64/size {
-			return 0, false
-		}
-		size *= n
-	}
-	return size, true
-}
-
 // object reads a JSON object and calls value with each key, which has to read the value. A key that occurs
 // twice is an error: readers would disagree about which one counts.
 func object(dec *json.Decoder, value func(key string) error) error {
@@ -226,24 +206,24 @@ func object(dec *json.Decoder, value func(key string) error) error {
 }
 
 // numbers reads a list of at most MaxRank whole numbers, none negative.
-func numbers(dec *json.Decoder) ([]int64, error) {
+func numbers[T int | int64](dec *json.Decoder) ([]T, error) {
 	if err := delim(dec, '['); err != nil {
 		return nil, err
 	}
-	list := []int64{}
+	list := []T{}
 	for dec.More() {
 		n, err := token[json.Number](dec, "a number")
 		if err != nil {
 			return nil, err
 		}
 		v, err := strconv.ParseInt(string(n), 10, 64)
-		if err != nil || v < 0 {
+		if err != nil || v < 0 || int64(T(v)) != v {
 			return nil, fmt.Errorf("%.40s is not a size", string(n))
 		}
 		if len(list) == MaxRank {
 			return nil, fmt.Errorf("more than %d entries", MaxRank)
 		}
-		list = append(list, v)
+		list = append(list, T(v))
 	}
 	return list, delim(dec, ']')
 }

@@ -7,40 +7,17 @@ import (
 	"math"
 )
 
-// chunk is how many bytes of a tensor are in flight at a time: all that reading or writing one needs beside
-// the caller's slice. It is a multiple of every element size.
-const chunk = 64 << 10
-
-// ReadFloat32 reads a tensor of type F32, F16, BF16 or F64 into dst, which must have exactly its number of
-// elements. F64 is rounded to the nearest float32. dst is untouched if the name, type or length is wrong.
+// ReadFloat32 reads a tensor of type F32, F16, BF16 or F64 into dst, which must have exactly its number of elements.
+// F64 is rounded to the nearest float32. dst is untouched if the name, type or length is wrong.
 func (f *File) ReadFloat32(name string, dst []float32) error {
 	info, err := f.info(name)
 	if err != nil {
 		return err
 	}
-	return readInto(f, name, info, dst, func(b []byte, dst []float32) bool {
-		switch info.DType {
-		case F32:
-			for i := range dst {
-				dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-			}
-		case F64:
-			for i := range dst {
-				dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])))
-			}
-		case F16:
-			for i := range dst {
-				dst[i] = halfToFloat(binary.LittleEndian.Uint16(b[2*i:]))
-			}
-		case BF16:
-			for i := range dst {
-				dst[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(b[2*i:])) << 16)
-			}
-		default:
-			return false
-		}
-		return true
-	})
+	if err := f.checkLength(name, info, len(dst)); err != nil {
+		return err
+	}
+	return f.Load(Floats(name, info.Shape, dst))
 }
 
 // Floats reads a tensor as ReadFloat32 does, and returns it with its shape.
@@ -74,8 +51,8 @@ func (f *File) Float64s(name string) ([]float64, []int, error) {
 	})
 }
 
-// Ints reads a tensor of an integer type or BOOL, and returns it with its shape. A U64 beyond the range of
-// int64 is an error.
+// Ints reads a tensor of an integer type or BOOL, and returns it with its shape. A U64 beyond the range of int64 is an
+// error.
 func (f *File) Ints(name string) ([]int64, []int, error) {
 	return readNew(f, name, func(name string, dst []int64) error {
 		info, err := f.info(name)
@@ -131,11 +108,11 @@ func readNew[T any](f *File, name string, read func(string, []T) error) ([]T, []
 	return dst, info.Shape, nil
 }
 
-// readInto streams a tensor through a small buffer. convert turns bytes into elements and is false if it
-// doesn't know the type; it is asked once with nothing before dst is touched.
+// readInto streams a tensor through a small buffer. convert turns bytes into elements and is false if it doesn't know
+// the type; it is asked once before dst is touched.
 func readInto[T any](f *File, name string, info Info, dst []T, convert func([]byte, []T) bool) error {
-	if len(dst) != info.Len() {
-		return fmt.Errorf("%s: tensor %q has %d elements (shape %v), the destination %d", f.name, name, info.Len(), info.Shape, len(dst))
+	if err := f.checkLength(name, info, len(dst)); err != nil {
+		return err
 	}
 	var one [8]byte
 	var probe [1]T
@@ -161,17 +138,10 @@ func readInto[T any](f *File, name string, info Info, dst []T, convert func([]by
 	return nil
 }
 
-// halfToFloat converts an IEEE 754 binary16 number; every one of them is a float32 exactly.
-func halfToFloat(h uint16) float32 {
-	sign := uint32(h>>15) << 31
-	exp := uint32(h>>10) & 31
-	frac := uint32(h) & 1023
-	switch exp {
-	case 0: // zero and the subnormals, frac * 2^-24
-		v := float32(frac) * (1.0 / (1 << 24))
-		return math.Float32frombits(math.Float32bits(v) | sign)
-	case 31: // infinity and NaN
-		return math.Float32frombits(sign | 0xff<<23 | frac<<13)
+// checkLength refuses a destination of another length than the tensor's.
+func (f *File) checkLength(name string, info Info, n int) error {
+	if n == info.Len() {
+		return nil
 	}
-	return math.Float32frombits(sign | (exp+127-15)<<23 | frac<<13)
+	return fmt.Errorf("%s: tensor %q has %d elements (shape %v), the destination %d", f.name, name, info.Len(), info.Shape, n)
 }

@@ -97,12 +97,26 @@ func sample() ([]Tensor, map[string]string) {
 		large[i] = float32(i) / 7
 	}
 	return []Tensor{
-		{"model.weight", []int{2, 3}, []float32{1, -2, 3.5, float32(math.Inf(-1)), 0, 1e-42}},
-		{"a<b>&\"c\"", []int{}, []float32{7}},
-		{"empty", []int{4, 0}, nil},
-		{"कोंकणी", []int{1}, []float32{0.1}},
-		{"large", []int{200, 200}, large},
+		Floats("model.weight", []int{2, 3}, []float32{1, -2, 3.5, float32(math.Inf(-1)), 0, 1e-42}),
+		Floats("a<b>&\"c\"", []int{}, []float32{7}),
+		Floats("empty", []int{4, 0}, nil),
+		Floats("कोंकणी", []int{1}, []float32{0.1}),
+		Floats("large", []int{200, 200}, large),
 	}, map[string]string{"step": "12", "b": "<ok>"}
+}
+
+// values is what a tensor's Save writes.
+func values(t testing.TB, tensor Tensor) []float32 {
+	t.Helper()
+	var b bytes.Buffer
+	if err := tensor.Save(&b); err != nil {
+		t.Fatal(err)
+	}
+	list := make([]float32, b.Len()/4)
+	for i := range list {
+		list[i] = math.Float32frombits(binary.LittleEndian.Uint32(b.Next(4)))
+	}
+	return list
 }
 
 func TestWriteThenRead(t *testing.T) {
@@ -125,7 +139,7 @@ func TestWriteThenRead(t *testing.T) {
 	}
 	for _, want := range tensors {
 		got, shape, err := f.Floats(want.Name)
-		if err != nil || !slices.Equal(got, want.Data) || !slices.Equal(shape, want.Shape) {
+		if err != nil || !slices.Equal(got, values(t, want)) || !slices.Equal(shape, want.Shape) {
 			t.Errorf("%s: shape %v, %v", want.Name, shape, err)
 		}
 	}
@@ -168,18 +182,34 @@ func TestNothingAtAll(t *testing.T) {
 }
 
 func TestWriteRefuses(t *testing.T) {
+	one := Floats("a", []int{1}, []float32{1})
+	shaped := func(shape ...int) Tensor { return Floats("a", shape, nil) }
+	huge := func(name string) Tensor { return Floats(name, []int{1 << 30, 1 << 30}, nil) }
 	for what, list := range map[string][]Tensor{
-		"two tensors are named": {{"a", []int{1}, []float32{1}}, {"a", []int{1}, []float32{1}}},
-		"can't be named":        {{"__metadata__", []int{1}, []float32{1}}},
-		`can't be named ""`:     {{"", []int{1}, []float32{1}}},
-		"negative dimension":    {{"a", []int{-1, -1}, []float32{1}}},
-		"doesn't fit its 1":     {{"a", []int{2}, []float32{1}}},
-		"doesn't fit its 0":     {{"a", []int{1 << 40, 1 << 40}, nil}},
-		"33 dimensions":         {{"a", make([]int, 33), nil}},
+		"two tensors are named":     {one, one},
+		`can't be named "__meta`:    {Floats("__metadata__", []int{1}, []float32{1})},
+		`can't be named ""`:         {Floats("", []int{1}, []float32{1})},
+		`can't be named "\xff"`:     {Floats("\xff", []int{1}, []float32{1})},
+		"the shape [-1 -1]":         {shaped(-1, -1)},
+		"the shape [0 -1]":          {shaped(0, -1)},
+		"shape [1099511627776 1099": {shaped(1<<40, 1<<40)},
+		"33 dimensions":             {shaped(make([]int, 33)...)},
+		"too large for any disk":    {huge("a"), huge("b")},
+		"has no Save":               {one, {Name: "b", Shape: []int{1}}},
 	} {
 		var buf bytes.Buffer
 		_, err := Write(&buf, list, nil)
 		if err == nil || !strings.Contains(err.Error(), what) || buf.Len() != 0 {
+			t.Errorf("want an error with %q and nothing written, got %v and %d bytes", what, err, buf.Len())
+		}
+	}
+	for what, metadata := range map[string]map[string]string{
+		`metadata "k" is`:    {"k": "\xff"},
+		`metadata "\xff" is`: {"\xff": "v"},
+		"readers refuse":     {"k": strings.Repeat("x", MaxHeader)},
+	} {
+		var buf bytes.Buffer
+		if _, err := Write(&buf, nil, metadata); err == nil || !strings.Contains(err.Error(), what) || buf.Len() != 0 {
 			t.Errorf("want an error with %q and nothing written, got %v and %d bytes", what, err, buf.Len())
 		}
 	}

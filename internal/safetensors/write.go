@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,73 +16,109 @@ import (
 	"unicode/utf8"
 )
 
-// Tensor is a named float32 tensor in the caller's memory, row-major.
-type Tensor struct {
-	Name  string
-	Shape []int
-	Data  []float32 // as many as the product of Shape; a scalar has the shape [] and one element
-}
-
 // Written says what a Write wrote.
 type Written struct {
 	Bytes  int64
 	SHA256 string // of the whole file, 64 lower-case hex digits
 }
 
-// Write writes tensors as one safetensors file of type F32. Equal input gives equal bytes: tensors are in the
-// order of their names, the header's keys are sorted, and spaces pad it so that the data begins at a multiple
-// of 8 bytes. The data goes from the tensors' slices through a buffer of 64 KiB, so nothing is copied as a
-// whole. Tensors that no file can hold (two of one name, a shape that disagrees with the data) are refused
-// before the first byte is written.
+// Write writes tensors as one safetensors file of type F32. Equal input gives equal bytes: tensors are in the order of
+// their names, the header's keys are sorted, and spaces pad it so that the data begins at a multiple of 8 bytes. The
+// data goes from each tensor's Save straight to w and into the checksum. Tensors that no file can hold (two of one
+// name, say) are refused before the first byte is written; a Save that writes more or fewer bytes than the tensor's
+// shape takes is an error.
 func Write(w io.Writer, tensors []Tensor, metadata map[string]string) (Written, error) {
-	sorted, head, err := prepare(tensors, metadata)
+	p, err := prepare(tensors, metadata)
 	if err != nil {
 		return Written{}, err
 	}
+	for _, t := range p.tensors {
+		if t.Save == nil {
+			return Written{}, fmt.Errorf("tensor %q has no Save, so it can't be written", t.Name)
+		}
+	}
 	sum := sha256.New()
-	out := &counter{w: io.MultiWriter(w, sum)}
-	if _, err := out.Write(head); err != nil {
-		return Written{Bytes: out.n}, err
+	out := io.MultiWriter(w, sum)
+	if _, err := out.Write(p.head); err != nil {
+		return Written{}, err
 	}
-	buf := make([]byte, chunk)
-	for _, t := range sorted {
-		for data := t.Data; len(data) > 0; {
-			n := min(len(data), chunk/4)
-			for i, v := range data[:n] {
-				binary.LittleEndian.PutUint32(buf[4*i:], math.Float32bits(v))
-			}
-			if _, err := out.Write(buf[:4*n]); err != nil {
-				return Written{Bytes: out.n}, fmt.Errorf("tensor %q: %w", t.Name, err)
-			}
-			data = data[n:]
+	for i, t := range p.tensors {
+		if err := t.save(out, p.sizes[i]); err != nil {
+			return Written{}, fmt.Errorf("tensor %q: %w", t.Name, err)
 		}
 	}
-	return Written{Bytes: out.n, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
+	return Written{Bytes: p.total, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
-// Size is the number of bytes that Write will write for the same input.
+// Size is the number of bytes that Write will write for the same input. No Save is called.
 func Size(tensors []Tensor, metadata map[string]string) (int64, error) {
-	sorted, head, err := prepare(tensors, metadata)
-	if err != nil {
-		return 0, err
-	}
-	size := int64(len(head))
-	for _, t := range sorted {
-		size += 4 * int64(len(t.Data))
-	}
-	return size, nil
+	p, err := prepare(tensors, metadata)
+	return p.total, err
 }
 
-// prepare checks and sorts the tensors and makes the file's first part: length, header and padding.
-func prepare(tensors []Tensor, metadata map[string]string) ([]Tensor, []byte, error) {
-	sorted := slices.SortedFunc(slices.Values(tensors), func(a, b Tensor) int { return strings.Compare(a.Name, b.Name) })
-	for i, t := range sorted {
-		if err := t.check(); err != nil {
-			return nil, nil, err
+// save calls the tensor's Save and makes sure that it writes size bytes, no more and no fewer, and that no error of w
+// is lost.
+func (t Tensor) save(w io.Writer, size int64) error {
+	out := &exactWriter{w: w, left: size}
+	err := t.Save(out)
+	if out.err != nil {
+		return out.err
+	}
+	if err == nil && out.left > 0 {
+		err = fmt.Errorf("its Save wrote %d bytes, and the shape %v takes %d", size-out.left, t.Shape, size)
+	}
+	return err
+}
+
+// exactWriter passes on as many bytes as are left. After an error it fails for good.
+type exactWriter struct {
+	w    io.Writer
+	left int64
+	err  error
+}
+
+// Write passes b on, or nothing of it where it is too much.
+func (e *exactWriter) Write(b []byte) (int, error) {
+	if e.err == nil && int64(len(b)) > e.left {
+		e.err = errors.New("its Save writes more bytes than the shape takes")
+	}
+	if e.err != nil {
+		return 0, e.err
+	}
+	n, err := e.w.Write(b)
+	e.left -= int64(n)
+	e.err = err
+	return n, err
+}
+
+// maxData is more data than any file has; room is left for a header, so that sizes can be added up.
+const maxData = math.MaxInt64 - 1<<32
+
+// plan is a file before its data is written.
+type plan struct {
+	tensors []Tensor // sorted by name
+	sizes   []int64  // of their data, in bytes
+	head    []byte   // the file's first part: length, header and padding
+	total   int64    // bytes of the whole file
+}
+
+// prepare checks and sorts the tensors and makes the header.
+func prepare(tensors []Tensor, metadata map[string]string) (p plan, err error) {
+	p.tensors = slices.SortedFunc(slices.Values(tensors), func(a, b Tensor) int { return strings.Compare(a.Name, b.Name) })
+	at := int64(0)
+	for i, t := range p.tensors {
+		n, err := t.size()
+		if err != nil {
+			return plan{}, err
 		}
-		if i > 0 && t.Name == sorted[i-1].Name {
-			return nil, nil, fmt.Errorf("two tensors are named %q", t.Name)
+		if i > 0 && t.Name == p.tensors[i-1].Name {
+			return plan{}, fmt.Errorf("two tensors are named %q", t.Name)
 		}
+		if n > maxData-at {
+			return plan{}, fmt.Errorf("tensor %q: with its shape %v the file is too large for any disk", t.Name, t.Shape)
+		}
+		p.sizes = append(p.sizes, n)
+		at += n
 	}
 	var text bytes.Buffer
 	text.Write(make([]byte, 8))
@@ -90,7 +127,7 @@ func prepare(tensors []Tensor, metadata map[string]string) ([]Tensor, []byte, er
 		fmt.Fprintf(&text, "%s:{", quote(metadataKey))
 		for i, k := range slices.Sorted(maps.Keys(metadata)) {
 			if !utf8.ValidString(k) || !utf8.ValidString(metadata[k]) {
-				return nil, nil, fmt.Errorf("metadata %q is not UTF-8", k)
+				return plan{}, fmt.Errorf("metadata %q is not UTF-8", k)
 			}
 			if i > 0 {
 				text.WriteByte(',')
@@ -99,12 +136,12 @@ func prepare(tensors []Tensor, metadata map[string]string) ([]Tensor, []byte, er
 		}
 		text.WriteByte('}')
 	}
-	at := int64(0)
-	for i, t := range sorted {
+	p.total, at = at, 0
+	for i, t := range p.tensors {
 		if i > 0 || len(metadata) > 0 {
 			text.WriteByte(',')
 		}
-		end := at + 4*int64(len(t.Data))
+		end := at + p.sizes[i]
 		shape := strings.ReplaceAll(strings.Trim(fmt.Sprint(t.Shape), "[]"), " ", ",")
 		fmt.Fprintf(&text, `%s:{"dtype":"F32","shape":[%s],"data_offsets":[%d,%d]}`, quote(t.Name), shape, at, end)
 		at = end
@@ -113,33 +150,13 @@ func prepare(tensors []Tensor, metadata map[string]string) ([]Tensor, []byte, er
 	for text.Len()%8 != 0 {
 		text.WriteByte(' ')
 	}
-	head := text.Bytes()
-	if len(head)-8 > MaxHeader {
-		return nil, nil, fmt.Errorf("the header takes %d bytes, and readers refuse more than %d", len(head)-8, MaxHeader)
+	p.head = text.Bytes()
+	if len(p.head)-8 > MaxHeader {
+		return plan{}, fmt.Errorf("the header takes %d bytes, and readers refuse more than %d", len(p.head)-8, MaxHeader)
 	}
-	binary.LittleEndian.PutUint64(head, uint64(len(head)-8))
-	return sorted, head, nil
-}
-
-// check says what is wrong with a tensor.
-func (t Tensor) check() error {
-	if t.Name == "" || t.Name == metadataKey || !utf8.ValidString(t.Name) {
-		return fmt.Errorf("a tensor can't be named %q", t.Name)
-	}
-	if len(t.Shape) > MaxRank {
-		return fmt.Errorf("tensor %q has %d dimensions, and no more than %d are allowed", t.Name, len(t.Shape), MaxRank)
-	}
-	shape := make([]int64, len(t.Shape))
-	for i, n := range t.Shape {
-		if n < 0 {
-			return fmt.Errorf("tensor %q: shape %v has a negative dimension", t.Name, t.Shape)
-		}
-		shape[i] = int64(n)
-	}
-	if n, ok := product(shape, 1); !ok || n != int64(len(t.Data)) {
-		return fmt.Errorf("tensor %q: the shape %v doesn't fit its %d elements", t.Name, t.Shape, len(t.Data))
-	}
-	return nil
+	binary.LittleEndian.PutUint64(p.head, uint64(len(p.head)-8))
+	p.total += int64(len(p.head))
+	return p, nil
 }
 
 // quote is s as a JSON string.
@@ -149,17 +166,4 @@ func quote(s string) string {
 	enc.SetEscapeHTML(false)
 	enc.Encode(s) // a string into memory: can't go wrong
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// counter counts the bytes that went through.
-type counter struct {
-	w io.Writer
-	n int64
-}
-
-// Write passes b on.
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.w.Write(b)
-	c.n += int64(n)
-	return n, err
 }

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,12 +11,13 @@ import (
 	"konkanitrain/data/audio"
 	"konkanitrain/data/feature"
 	"konkanitrain/internal/philox"
+	"konkanitrain/internal/words"
 )
 
 // Load reads a manifest and the headers of its audio files. What can't be used is in the Report of the Set.
 // It is an error if a line can't be parsed (unless SkipBadLines), if an id stands twice, if more lines are bad
-// than BadLimit allows, and if nothing is left.
-func Load(path string, o Options) (*Set, error) {
+// than BadLimit allows, and if nothing is left. Where the context ends first, the error is its cause.
+func Load(ctx context.Context, path string, o Options) (*Set, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -29,7 +31,7 @@ func Load(path string, o Options) (*Set, error) {
 			return nil, err
 		}
 	}
-	s := &Set{Path: path, SampleRate: o.SampleRate,
+	s := &Set{Path: path, SampleRate: o.SampleRate, options: o,
 		Report: &Report{Path: path, Lines: len(l.entries), Warnings: l.notes}}
 	ids, again, err := s.identities(l.entries)
 	if err != nil {
@@ -38,7 +40,10 @@ func Load(path string, o Options) (*Set, error) {
 	for i := range l.entries {
 		s.checkText(&l.entries[i], o)
 	}
-	sounds := probe(l, path, o)
+	sounds, err := probe(ctx, l, path, o)
+	if err != nil {
+		return nil, err
+	}
 	if err := foundAny(sounds, l.entries, path); err != nil {
 		return nil, err
 	}
@@ -54,7 +59,7 @@ func Load(path string, o Options) (*Set, error) {
 		}
 	}
 	s.Report.count(s.Utterances)
-	if err := s.enough(o); err != nil {
+	if err := s.enough(); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -126,17 +131,17 @@ func (s *Set) identities(entries []entry) (ids []string, again map[int]string, e
 	return ids, again, nil
 }
 
-// checkText normalises the text of an entry and marks what can't be used, before any file is looked for.
+// checkText normalizes the text of an entry and marks what can't be used, before any file is looked for.
 func (s *Set) checkText(e *entry, o Options) {
 	if e.kind != "" {
 		return
 	}
-	e.text = o.Text.Normalise(e.text)
+	e.text = o.Text.Normalize(e.text)
 	switch n := utf8.RuneCountInString(e.text); {
 	case n == 0:
 		e.fail(EmptyText, "%s", e.name())
 	case o.MaxTextLength > 0 && n > o.MaxTextLength:
-		e.fail(TextTooLong, "%s: %s, the limit is %d", e.name(), number(n, "character"), o.MaxTextLength)
+		e.fail(TextTooLong, "%s: %s, the limit is %d", e.name(), words.Count(n, "character"), o.MaxTextLength)
 	}
 }
 
@@ -164,7 +169,7 @@ func (s *Set) use(u *Utterance, e *entry, f *sound, o Options) bool {
 	case f.err != nil:
 		return skip(Unreadable, "%v", f.err)
 	}
-	u.Path, u.Rate, u.length = f.path, f.info.Rate, f.info.Length
+	u.Path, u.Rate, u.fileSamples = f.path, f.info.Rate, f.info.FileSamples
 	if !u.measure(e, f.info) {
 		return skip(Unreadable, "%s: the part starts at %v s, the file has %.3f s", f.path, e.offset, f.info.Seconds())
 	}
@@ -179,7 +184,7 @@ func (s *Set) use(u *Utterance, e *entry, f *sound, o Options) bool {
 		return skip(Unreadable, "%s: %v", f.path, err)
 	}
 	if u.Frames < 1 {
-		return skip(TooShort, "%s: %s at %d Hz, 0 feature frames", u.ID, number(u.Samples, "sample"), u.Rate)
+		return skip(TooShort, "%s: %s at %d Hz, 0 feature frames", u.ID, words.Count(u.Samples, "sample"), u.Rate)
 	}
 	const rounding = 1e-6 // seconds; 1.2 s of 44.1 kHz is no whole number of samples
 	switch {
@@ -194,7 +199,7 @@ func (s *Set) use(u *Utterance, e *entry, f *sound, o Options) bool {
 // measure sets Samples and Duration from the true length of the file; false if the part starts past its end.
 func (u *Utterance) measure(e *entry, info audio.Info) bool {
 	rate := float64(info.Rate)
-	first, count := 0.0, float64(info.Frames)
+	first, count := 0.0, float64(info.Samples)
 	if e.part {
 		first = math.Round(e.offset * rate)
 		count -= first
@@ -208,19 +213,27 @@ func (u *Utterance) measure(e *entry, info audio.Info) bool {
 }
 
 // enough is an error if too many lines are bad, or if none is left.
-func (s *Set) enough(o Options) error {
-	r := s.Report
+func (s *Set) enough() error {
+	if err := s.checkLimit(s.Report); err != nil {
+		return err
+	}
+	if s.Report.Kept == 0 {
+		return errors.New("no utterance is left\n" + s.Report.String())
+	}
+	return nil
+}
+
+// checkLimit is an error if a report names more bad lines than the options allow.
+func (s *Set) checkLimit(r *Report) error {
 	bad := 0
 	for i := range r.Notes {
 		if r.Notes[i].Kind.bad() {
 			bad++
 		}
 	}
-	if limit, over := o.tooManyBad(bad, r.Lines); over {
-		return fmt.Errorf("%d of %d lines are bad, the limit (bad_line_limit) is %s; correct the list or the files, or raise the limit\n%v", bad, r.Lines, limit, r)
-	}
-	if r.Kept == 0 {
-		return errors.New("no utterance is left\n" + r.String())
+	if limit, over := s.options.tooManyBad(bad, r.Lines); over {
+		return fmt.Errorf("%d of %d lines are bad, the limit (bad_line_limit) is %s; correct the list or the files, or raise the limit\n%v",
+			bad, r.Lines, limit, r)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,7 +12,7 @@ import (
 
 func mustLoad(t testing.TB, path string, o Options) *Set {
 	t.Helper()
-	s, err := Load(path, o)
+	s, err := Load(context.Background(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-func TestTokenise(t *testing.T) {
+func TestTokenize(t *testing.T) {
 	// 2000 samples at 16 kHz are the 13 frames that aab needs at factor 4; 1999 are one sample too few.
 	dir := corpus(t, map[string]string{"enough.wav": string(wav(2000, 16000)), "short.wav": string(wav(1999, 16000)), "none.wav": string(wav(79, 16000)),
 		"x.jsonl": `{"audio_filepath": "enough.wav", "text": "aab"}` + "\n" + `{"audio_filepath": "short.wav", "text": "aab"}` + "\n" + `{"audio_filepath": "none.wav", "text": "a"}`})
@@ -54,7 +55,7 @@ func TestTokenise(t *testing.T) {
 	}{{TokenOptions{}, 2, nil}, {TokenOptions{Factor: 2}, 2, nil}, {TokenOptions{Factor: 4}, 2, []int{2}}, {TokenOptions{Factor: 4, DropInfeasible: true}, 1, []int{2}}} {
 		s := load()
 		for range 2 { // a second time changes nothing
-			if err := s.Tokenise(v, c.o); err != nil {
+			if err := s.Tokenize(v, c.o); err != nil {
 				t.Fatal(err)
 			}
 			if len(s.Utterances) != c.kept || s.Report.Kept != c.kept || !slices.Equal(s.Report.reported(CTCTooShort), c.reported) || s.Report.Count(CTCTooShort) != len(c.reported) {
@@ -72,20 +73,20 @@ func TestTokenise(t *testing.T) {
 		for _, u := range long.Utterances {
 			u.Text = strings.Repeat("ab", 20)
 		}
-		err := long.Tokenise(v, TokenOptions{Factor: factor, DropInfeasible: true})
+		err := long.Tokenize(v, TokenOptions{Factor: factor, DropInfeasible: true})
 		if err == nil || !strings.Contains(err.Error(), "no utterance is left") || !strings.Contains(err.Error(), advice) {
 			t.Errorf("factor %d: %v", factor, err)
 		}
 	}
-	if err := load().Tokenise(v, TokenOptions{Factor: 3}); err == nil {
+	if err := load().Tokenize(v, TokenOptions{Factor: 3}); err == nil {
 		t.Error("factor 3 was taken")
 	}
 	other, _ := text.NewVocabulary([]rune("a"))
 	s = load()
-	if err := s.Tokenise(other, TokenOptions{}); err == nil || !strings.Contains(err.Error(), `2 of 6 letters (33.33 %)`) {
+	if err := s.Tokenize(other, TokenOptions{}); err == nil || !strings.Contains(err.Error(), `2 of 6 letters (33.33 %)`) {
 		t.Errorf("a third of the letters is unknown: %v", err)
 	}
-	if err := s.Tokenise(other, TokenOptions{UnknownLimit: 0.5}); err != nil || s.Report.Unknown.Outside != 2 {
+	if err := s.Tokenize(other, TokenOptions{UnknownLimit: 0.5}); err != nil || s.Report.Unknown.Outside != 2 {
 		t.Errorf("%v, %v", err, s.Report)
 	}
 	if !strings.Contains(s.Report.String(), `"b" x 2`) {
@@ -96,8 +97,8 @@ func TestTokenise(t *testing.T) {
 func TestSet(t *testing.T) {
 	dir := corpus(t, map[string]string{"x.jsonl": lineA + lineC + lineB + strings.Replace(lineB, "बीं", "ींब", 1)})
 	s := mustLoad(t, filepath.Join(dir, "x.jsonl"), Options{})
-	if s.Seconds() != 4 || !slices.Equal(s.Lengths(), []int{50, 150, 100, 100}) {
-		t.Errorf("%v, %v", s.Seconds(), s.Lengths())
+	if s.Seconds() != 4 || !slices.Equal(s.frames(), []int{50, 150, 100, 100}) {
+		t.Errorf("%v, %v", s.Seconds(), s.frames())
 	}
 	want := "4 of 4 utterances used, 4.0 s (0.50 to 1.50 s each)\n" +
 		"  1 used, path listed again without an id: line 4: audio/b.wav, as on line 3; called audio/b.wav#2\n" +

@@ -2,48 +2,11 @@ package checkpoint
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"konkanitrain/internal/safetensors"
 )
-
-// LoadModel reads the weights into the slices of dst, straight from the file. dst has to name exactly the
-// tensors of the file, with their shapes; otherwise a *TensorsError lists all that disagrees, and no slice has
-// been touched.
-func (c *Checkpoint) LoadModel(dst []Tensor) error {
-	return load(filepath.Join(c.Path, ModelFile), dst, []safetensors.DType{safetensors.F32})
-}
-
-// LoadOptimizer reads the optimizer's moments, with the rules of LoadModel.
-func (c *Checkpoint) LoadOptimizer(dst []Tensor) error {
-	return load(filepath.Join(c.Path, OptimizerFile), dst, []safetensors.DType{safetensors.F32})
-}
-
-// LoadWeights reads weights to start another run from: path is a safetensors file, or a folder with a
-// model.safetensors, which is checked against its trainer.json if it has one. The rules are those of
-// LoadModel, but weights may also be F16, BF16 or F64 and are converted.
-func LoadWeights(path string, dst []Tensor) error {
-	stat, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if stat.IsDir() {
-		if _, err := Open(path); err != nil && hasState(path) {
-			return err
-		}
-		path = filepath.Join(path, ModelFile)
-	}
-	return load(path, dst, []safetensors.DType{safetensors.F32, safetensors.F16, safetensors.BF16, safetensors.F64})
-}
-
-// hasState says whether a folder has a trainer.json, as each checkpoint does.
-func hasState(folder string) bool {
-	_, err := os.Lstat(filepath.Join(folder, StateFile))
-	return err == nil
-}
 
 // TensorsError says why the tensors of a file are not those that were asked for.
 type TensorsError struct {
@@ -67,6 +30,7 @@ func (e *TensorsError) Error() string {
 	return b.String()
 }
 
+// load hands the tensors of a file to dst, once it is sure that names, shapes and types agree.
 func load(path string, dst []Tensor, types []safetensors.DType) error {
 	f, err := safetensors.Open(path)
 	if err != nil {
@@ -77,14 +41,14 @@ func load(path string, dst []Tensor, types []safetensors.DType) error {
 		return &TensorsError{Path: path, Problems: problems}
 	}
 	for _, t := range dst {
-		if err := f.ReadFloat32(t.Name, t.Data); err != nil {
+		if err := f.Load(t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// disagreements compares names, shapes and types, sorted by what the model wants and then by what is left over.
+// disagreements compares names, shapes and types: first for what the model wants, then what is left over in the file.
 func disagreements(f *safetensors.File, dst []Tensor, types []safetensors.DType) (problems []string) {
 	wanted := map[string]bool{}
 	for _, t := range dst {
@@ -98,8 +62,8 @@ func disagreements(f *safetensors.File, dst []Tensor, types []safetensors.DType)
 			problems = append(problems, fmt.Sprintf("%s: %v in the file, %v in the model", t.Name, info.Shape, t.Shape))
 		case !slices.Contains(types, info.DType):
 			problems = append(problems, fmt.Sprintf("%s: of type %s in the file, and %v is read here", t.Name, info.DType, types))
-		case info.Len() != len(t.Data):
-			problems = append(problems, fmt.Sprintf("%s: %v in the file, and the model's memory for it has %d elements", t.Name, info.Shape, len(t.Data)))
+		case t.Load == nil:
+			problems = append(problems, fmt.Sprintf("%s: the model has no Load to take it in", t.Name))
 		}
 		wanted[t.Name] = true
 	}

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -177,7 +178,7 @@ func TestLoad(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := corpus(t, map[string]string{c.file: c.content})
-			s, err := Load(filepath.Join(dir, c.file), c.options)
+			s, err := Load(context.Background(), filepath.Join(dir, c.file), c.options)
 			if c.want.err != nil {
 				if err == nil {
 					t.Fatalf("no error, %v", s.Report)
@@ -220,7 +221,7 @@ func TestNoteOfUTF16(t *testing.T) {
 	}
 	for order, content := range map[string][]byte{"little-endian": little, "big-endian": big} {
 		dir := corpus(t, map[string]string{"x.jsonl": string(content)})
-		s, err := Load(filepath.Join(dir, "x.jsonl"), Options{})
+		s, err := Load(context.Background(), filepath.Join(dir, "x.jsonl"), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +247,7 @@ func TestLoadKaldi(t *testing.T) {
 		"segbad/text":    "u1 a\n",
 		"segbad/wav.scp": "r1 ../audio/c.wav\n", "segbad/segments": "u1 r1 2 1\n",
 	})
-	s, err := Load(filepath.Join(dir, "k"), Options{})
+	s, err := Load(context.Background(), filepath.Join(dir, "k"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +263,7 @@ func TestLoadKaldi(t *testing.T) {
 			t.Errorf("%q isn't in: %s", part, summary)
 		}
 	}
-	s, err = Load(filepath.Join(dir, "seg"), Options{})
+	s, err = Load(context.Background(), filepath.Join(dir, "seg"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +271,7 @@ func TestLoadKaldi(t *testing.T) {
 		t.Errorf("segments: %v, %v", ids(s), s.Report)
 	}
 	for folder, part := range map[string]string{"twice": "u1 stands on lines 1 and 3", "pipe": "command", "noaudio": "wav.scp", "audio": "needs text and wav.scp", "segbad": "start 2 and end 1"} {
-		if _, err := Load(filepath.Join(dir, folder), Options{}); err == nil || !strings.Contains(err.Error(), part) {
+		if _, err := Load(context.Background(), filepath.Join(dir, folder), Options{}); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: %v", folder, err)
 		}
 	}
@@ -279,7 +280,7 @@ func TestLoadKaldi(t *testing.T) {
 // Clips of a Common Voice table lie in clips/.
 func TestLoadClips(t *testing.T) {
 	dir := corpus(t, map[string]string{"cv/train.tsv": "path\tsentence\na.wav\tवाट\n", "cv/clips/a.wav": string(wav(8000, 8000))})
-	s, err := Load(filepath.Join(dir, "cv", "train.tsv"), Options{})
+	s, err := Load(context.Background(), filepath.Join(dir, "cv", "train.tsv"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,15 +298,15 @@ func TestManyBadLines(t *testing.T) {
 		fmt.Fprintf(&b, `{"audio_filepath": "audio/no%d.wav", "text": "x"}`+"\n", i)
 	}
 	path := filepath.Join(corpus(t, map[string]string{"x.jsonl": b.String()}), "x.jsonl")
-	_, err := Load(path, Options{})
+	_, err := Load(context.Background(), path, Options{})
 	if err == nil || strings.Count(err.Error(), "\n") > 12 || !strings.Contains(err.Error(), "3000 of 3001") || !strings.Contains(err.Error(), "and 2992 more") {
 		t.Errorf("%v", err)
 	}
-	s, err := Load(path, Options{BadLimit: 1})
+	s, err := Load(context.Background(), path, Options{BadLimit: 1})
 	if err != nil || len(s.Utterances) != 1 || s.Report.Count(Missing) != 3000 {
 		t.Errorf("limit 100 %%: %v", err)
 	}
-	_, err = Load(filepath.Join(filepath.Dir(path), "none.jsonl"), Options{})
+	_, err = Load(context.Background(), filepath.Join(filepath.Dir(path), "none.jsonl"), Options{})
 	if err == nil || !strings.Contains(err.Error(), "none.jsonl") {
 		t.Errorf("a manifest that isn't there: %v", err)
 	}

@@ -12,17 +12,19 @@ import (
 
 	"konkanitrain/data/audio"
 	"konkanitrain/data/feature"
+	"konkanitrain/internal/words"
 )
 
 // Example is an utterance ready for the model.
 type Example struct {
 	Utt      *Utterance
-	Features []float32   // [T, F], normalised and augmented; valid until the window's Release
+	Features []float32   // [T, F], normalized and augmented; valid until the window's Release
 	Frames   int         // T
+	Planned  int         // T as Lengths gives it, known before the file was read; equal to Frames where Err is nil
 	Tokens   []int32     // [U], those of Utt
-	Speed    audio.Ratio // that the sound was played at
+	Speed    audio.Ratio // that the sound is played at
 	// Err says that the file can't be read any more, or isn't what it was when the manifest was loaded.
-	// Features is then nil and Frames 0, and whoever trains decides what to do.
+	// Features is then nil and Frames 0; Planned stays. Whoever trains decides what to do.
 	Err error
 }
 
@@ -48,8 +50,8 @@ func (w *Window) Release() {
 	}
 }
 
-// Run yields windows in order while workers prepare the next ones. Next and Close belong to one goroutine.
-type Run struct {
+// Stream yields windows in order while workers prepare the next ones. Next and Close belong to one goroutine.
+type Stream struct {
 	loader *Loader
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -63,10 +65,10 @@ type job struct {
 	e *Example
 }
 
-var errClosed = errors.New("data: the run was closed")
+var errClosed = errors.New("data: the stream was closed")
 
-// Run starts to prepare windows, from a window of an epoch on, both counted from 0. Close must be called.
-func (l *Loader) Run(ctx context.Context, epoch, window int) (*Run, error) {
+// Start begins to prepare windows, from a window of an epoch on, both counted from 0. Close must be called.
+func (l *Loader) Start(ctx context.Context, epoch, window int) (*Stream, error) {
 	if epoch < 0 || window < 0 || window >= l.Windows() {
 		return nil, fmt.Errorf("data: there is no window %d in epoch %d; an epoch has %d, counted from 0", window, epoch, l.Windows())
 	}
@@ -77,40 +79,40 @@ func (l *Loader) Run(ctx context.Context, epoch, window int) (*Run, error) {
 			return nil, fmt.Errorf("data: %w", err)
 		}
 	}
-	r := &Run{loader: l, ready: make(chan *Window, l.o.Ahead-1)}
-	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	s := &Stream{loader: l, ready: make(chan *Window, l.o.Ahead-1)}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	jobs := make(chan job)
-	r.wait.Go(func() { r.produce(jobs, epoch, window) })
+	s.wait.Go(func() { s.produce(jobs, epoch, window) })
 	for _, x := range extractors {
-		r.wait.Go(func() { r.work(jobs, x) })
+		s.wait.Go(func() { s.work(jobs, x) })
 	}
-	return r, nil
+	return s, nil
 }
 
 // produce hands out the work of one window after the other. The window before the one in hand waits in ready,
 // which is what bounds the read-ahead.
-func (r *Run) produce(jobs chan<- job, epoch, index int) {
-	defer close(r.ready)
+func (s *Stream) produce(jobs chan<- job, epoch, index int) {
+	defer close(s.ready)
 	defer close(jobs)
-	l := r.loader
+	l := s.loader
 	for {
 		us := l.Window(epoch, index)
 		w := &Window{Epoch: epoch, Index: index, Last: index == l.Windows()-1, loader: l, done: make(chan struct{}),
 			Examples: make([]*Example, len(us))}
 		w.pending.Store(int32(len(us)))
 		for i, u := range us {
-			w.Examples[i] = &Example{Utt: u, Tokens: u.Tokens}
+			w.Examples[i] = l.example(epoch, u)
 		}
 		for _, e := range w.Examples {
 			select {
 			case jobs <- job{w, e}:
-			case <-r.ctx.Done():
+			case <-s.ctx.Done():
 				return
 			}
 		}
 		select {
-		case r.ready <- w:
-		case <-r.ctx.Done():
+		case s.ready <- w:
+		case <-s.ctx.Done():
 			return
 		}
 		if index++; w.Last {
@@ -123,11 +125,11 @@ func (r *Run) produce(jobs chan<- job, epoch, index int) {
 }
 
 // work computes examples until there are no more.
-func (r *Run) work(jobs <-chan job, x *feature.Extractor) {
+func (s *Stream) work(jobs <-chan job, x *feature.Extractor) {
 	var reader audio.Reader
 	for j := range jobs {
-		if r.ctx.Err() == nil {
-			r.loader.fill(j.e, j.w.Epoch, &reader, x)
+		if s.ctx.Err() == nil {
+			s.loader.fill(j.e, j.w.Epoch, &reader, x)
 		}
 		if j.w.pending.Add(-1) == 0 {
 			close(j.w.done)
@@ -135,69 +137,67 @@ func (r *Run) work(jobs <-chan job, x *feature.Extractor) {
 	}
 }
 
-// fill computes the features of an example. Whatever goes wrong becomes its Err.
+// example is what is known of u in an epoch without its file.
+func (l *Loader) example(epoch int, u *Utterance) *Example {
+	speed := l.speed(epoch, u)
+	return &Example{Utt: u, Planned: l.frames(u, speed), Tokens: u.Tokens, Speed: speed}
+}
+
+// fill computes the features of an example. Whatever goes wrong becomes its Err, and is found out about the Set.
 func (l *Loader) fill(e *Example, epoch int, reader *audio.Reader, x *feature.Extractor) {
 	u := e.Utt
-	fail := func(err error) {
+	fail := func(kind Kind, err error) {
 		l.buffers.put(e.Features)
 		e.Features, e.Frames = nil, 0
 		e.Err = fmt.Errorf("%s (%s, line %d): %w", u.ID, u.File, u.Line, err)
+		l.set.found(u, kind, err.Error(), kind == Unreadable)
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			fail(fmt.Errorf("a fault of the program while reading %s, please report it: %v\n%s", u.Path, p, debug.Stack()))
+			fail(Unreadable, fmt.Errorf("a fault of the program while reading %s, please report it: %v\n%s", u.Path, p, debug.Stack()))
 		}
 	}()
 	wave := l.cache.get(u)
 	if wave == nil {
-		info, x, err := reader.Read(u.Path, u.Offset, u.Duration)
-		switch {
-		case err != nil:
-			fail(err)
-			return
-		case info.Rate != u.Rate || info.Length != u.length || len(x) != u.Samples:
-			fail(fmt.Errorf("%s has %s at %d Hz, but had %d at %d Hz when the manifest was loaded; it was changed in between",
-				u.Path, number(info.Length, "sample"), info.Rate, u.length, u.Rate))
+		x, warnings, err := u.read(reader)
+		if err != nil {
+			fail(Unreadable, err)
 			return
 		}
-		l.warn(info.Warnings)
+		l.warn(warnings)
 		l.cache.put(u, x)
 		wave = x
 	}
-	e.Speed = l.speed(epoch, u)
-	want, err := l.o.Feature.Frames(u.Samples, u.Rate, e.Speed)
-	if err != nil {
-		fail(err)
-		return
-	}
-	e.Features = l.buffers.get(want, l.bins)
+	e.Features = l.buffers.get(e.Planned, l.bins)
 	f, t, err := x.Extract(e.Features, wave, u.Rate, l.o.Augment, l.key(epoch, u))
 	switch {
 	case err != nil:
-		fail(err)
-		return
+		fail(Unreadable, err)
+	case t != e.Planned:
+		fail(Unreadable, fmt.Errorf("%s gives %s, and %d were planned; it was changed since the manifest was read",
+			u.Path, words.Count(t, "feature frame"), e.Planned))
 	case t == 0:
-		fail(fmt.Errorf("no feature frame is left of %.3f s at speed %v", u.Duration, e.Speed))
-		return
+		fail(TooShort, fmt.Errorf("no feature frame is left of %.3f s at speed %v", u.Duration, e.Speed))
+	default:
+		e.Features, e.Frames = f, t
 	}
-	e.Features, e.Frames = f, t
 }
 
 // Next returns the next window, when it is ready. After the last one of an evaluation the error is io.EOF;
 // after the context ended it is the context's.
-func (r *Run) Next() (*Window, error) {
+func (s *Stream) Next() (*Window, error) {
 	start := time.Now()
-	defer func() { r.waited.Add(int64(time.Since(start))) }()
-	if r.ctx.Err() != nil {
-		return nil, context.Cause(r.ctx)
+	defer func() { s.waited.Add(int64(time.Since(start))) }()
+	if s.ctx.Err() != nil {
+		return nil, context.Cause(s.ctx)
 	}
 	var w *Window
 	select {
-	case w = <-r.ready:
-	case <-r.ctx.Done():
+	case w = <-s.ready:
+	case <-s.ctx.Done():
 	}
-	if r.ctx.Err() != nil {
-		return nil, context.Cause(r.ctx)
+	if s.ctx.Err() != nil {
+		return nil, context.Cause(s.ctx)
 	}
 	if w == nil {
 		return nil, io.EOF
@@ -205,19 +205,19 @@ func (r *Run) Next() (*Window, error) {
 	select {
 	case <-w.done:
 		return w, nil
-	case <-r.ctx.Done():
-		return nil, context.Cause(r.ctx)
+	case <-s.ctx.Done():
+		return nil, context.Cause(s.ctx)
 	}
 }
 
 // Waited is the time that Next has spent waiting for data, all calls together. It may be called at any time.
-func (r *Run) Waited() time.Duration { return time.Duration(r.waited.Load()) }
+func (s *Stream) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
 // Close stops the workers and waits until they are gone. Windows that Next returned stay valid.
-func (r *Run) Close() {
-	r.cancel(errClosed)
-	r.wait.Wait()
-	for w := range r.ready {
+func (s *Stream) Close() {
+	s.cancel(errClosed)
+	s.wait.Wait()
+	for w := range s.ready {
 		w.Release()
 	}
 }

@@ -40,7 +40,7 @@ func decode(path string, b []byte) (_ []byte, note string, err error) {
 	return []byte(s), fmt.Sprintf("%s is UTF-16 (%s) and was read as such; UTF-8 is usual", filepath.Base(path), orderName(order)), nil
 }
 
-// utf16Order recognises UTF-16 by its byte-order mark, or by a zero byte beside the first character, which is
+// utf16Order recognizes UTF-16 by its byte-order mark, or by a zero byte beside the first character, which is
 // ASCII in every manifest. nil means: not UTF-16.
 func utf16Order(b []byte) binary.ByteOrder {
 	switch {

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// deviationFloor keeps silence and constants from being blown up by normalisation.
+// deviationFloor keeps silence and constants from being blown up by normalization.
 const deviationFloor = 1e-2
 
 // Stats are the mean and the population deviation of each bin over a training set,
@@ -29,7 +29,7 @@ func NewAccumulator(bins int) *Accumulator {
 	return &Accumulator{sum: make([]float64, bins), squares: make([]float64, bins)}
 }
 
-// Add counts in features [T, bins] that are not normalised.
+// Add counts in features [T, bins] that are not normalized.
 func (a *Accumulator) Add(features []float32) error {
 	bins := len(a.sum)
 	if bins == 0 || len(features)%bins != 0 {
@@ -103,8 +103,8 @@ func utteranceStats(mean, deviation, x []float64) {
 	}
 }
 
-// normalise writes (x - mean) / deviation per bin, x and dst [T, bins].
-func normalise(dst []float32, x, mean, deviation []float64) {
+// normalize writes (x - mean) / deviation per bin, x and dst [T, bins].
+func normalize(dst []float32, x, mean, deviation []float64) {
 	bins := len(mean)
 	for t := 0; t < len(x); t += bins {
 		out := dst[t : t+bins]

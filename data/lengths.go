@@ -1,0 +1,80 @@
+package data
+
+import (
+	"fmt"
+
+	"konkanitrain/data/audio"
+	"konkanitrain/data/feature"
+)
+
+// Length is what is known of an utterance in an epoch before its file is read.
+type Length struct {
+	Frames int // T, feature frames at the speed of that epoch; 0 where nothing is left of a very short utterance
+	Tokens int // U
+}
+
+// Lengths lists the lengths of window k of an epoch in the order of the window's examples. It reads no file: lengths
+// are a function of the manifest, the seed and the epoch. The list is in into where its capacity suffices; it is
+// empty where there is no such window. An evaluation has speed 1 and the set's own order in any epoch.
+func (l *Loader) Lengths(epoch, k int, into []Length) []Length {
+	into = into[:0]
+	if l.order == nil {
+		for _, u := range l.Window(epoch, k) {
+			into = append(into, l.length(epoch, u))
+		}
+		return into
+	}
+	for _, i := range l.order.Window(epoch, k) {
+		into = append(into, l.length(epoch, l.utterances[i]))
+	}
+	return into
+}
+
+func (l *Loader) length(epoch int, u *Utterance) Length {
+	return Length{Frames: l.frames(u, l.speed(epoch, u)), Tokens: len(u.Tokens)}
+}
+
+// frames is T of u at a speed of the Loader. That its rate can be converted was checked when the Loader was made.
+func (l *Loader) frames(u *Utterance, speed audio.Ratio) int {
+	n, err := l.o.Feature.Frames(u.Samples, u.Rate, speed)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// key is the key of all augmentation draws of u in an epoch.
+func (l *Loader) key(epoch int, u *Utterance) uint64 { return feature.Key(l.o.Seed, epoch, u.Key) }
+
+// speed is the speed that u is played at in an epoch.
+func (l *Loader) speed(epoch int, u *Utterance) audio.Ratio {
+	if l.o.Augment == nil {
+		return audio.Ratio{}
+	}
+	return l.o.Augment.Speed(l.key(epoch, u))
+}
+
+// checkRates is an error if the sound of an utterance can't be resampled at one of the speeds.
+func (o LoaderOptions) checkRates(s *Set) error {
+	speeds := []float64{1}
+	if o.Augment != nil {
+		speeds = append(speeds, o.Augment.Speeds...)
+	}
+	checked := map[int]bool{}
+	for _, u := range s.Utterances {
+		if checked[u.Rate] {
+			continue
+		}
+		checked[u.Rate] = true
+		for _, f := range speeds {
+			speed, err := audio.Speed(f)
+			if err == nil {
+				_, err = o.Feature.Frames(u.Samples, u.Rate, speed)
+			}
+			if err != nil {
+				return fmt.Errorf("%s (%s, line %d) has %d Hz and can't be played at speed %v: %w", u.ID, u.File, u.Line, u.Rate, f, err)
+			}
+		}
+	}
+	return nil
+}

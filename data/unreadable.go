@@ -1,0 +1,83 @@
+package data
+
+import (
+	"fmt"
+	"sync"
+
+	"konkanitrain/data/audio"
+	"konkanitrain/internal/words"
+)
+
+// findings are what reading the sound of a set has shown, beyond what the headers said when it was loaded.
+type findings struct {
+	mu    sync.Mutex
+	notes []Note
+	about map[*Utterance]bool
+	told  int // notes that News has given out
+}
+
+// found keeps a note about u, unless there is one already.
+func (s *Set) found(u *Utterance, kind Kind, reason string, skipped bool) {
+	f := &s.findings
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.about[u] {
+		return
+	}
+	if f.about == nil {
+		f.about = map[*Utterance]bool{}
+	}
+	f.about[u] = true
+	f.notes = append(f.notes, Note{kind, u.File, u.Line, u.ID, reason, skipped})
+}
+
+// News lists the utterances whose sound has turned out to be unusable since the last call: by the Set's loaders and by
+// Statistics, each utterance once in the life of the Set. It may be called while they work.
+func (s *Set) News() []Note {
+	f := &s.findings
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	news := f.notes[f.told:len(f.notes):len(f.notes)]
+	f.told = len(f.notes)
+	return news
+}
+
+// Outcome is the Report with what reading the sound has shown so far: utterances whose sound can't be read are named
+// and are not among those used.
+func (s *Set) Outcome() *Report {
+	f := &s.findings
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := *s.Report
+	r.Notes = append(r.Notes[:len(r.Notes):len(r.Notes)], f.notes...)
+	lost := map[string]bool{} // by identity, which is unique
+	for _, n := range f.notes {
+		lost[n.ID] = n.Skipped
+	}
+	var used []*Utterance
+	for _, u := range s.Utterances {
+		if !lost[u.ID] {
+			used = append(used, u)
+		}
+	}
+	r.count(used)
+	return &r
+}
+
+// TooManyBad is an error if the lines that Load found bad, together with the utterances whose sound turned out to be
+// unreadable since, are more than Options.BadLimit allows.
+func (s *Set) TooManyBad() error { return s.checkLimit(s.Outcome()) }
+
+// read reads the samples of u. It is an error if they aren't those that the manifest was loaded with. The samples are
+// overwritten by the reader's next Read.
+func (u *Utterance) read(reader *audio.Reader) (wave []float32, warnings []string, err error) {
+	info, wave, err := reader.Read(u.Path, u.Offset, u.Duration)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info.Rate != u.Rate || info.FileSamples != u.fileSamples || len(wave) != u.Samples {
+		return nil, nil, fmt.Errorf("%s has %s at %d Hz, and had %d at %d Hz before; it was changed since the manifest was read",
+			u.Path, words.Count(info.FileSamples, "sample"), info.Rate, u.fileSamples, u.Rate)
+	}
+	return wave, info.Warnings, nil
+}

@@ -1,0 +1,27 @@
+// Package words puts numbers and lists into messages.
+package words
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Count is a number with its noun, which gets an s where there isn't exactly one: "1 worker", "2 workers".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// List names the first items, at most most of them, and counts the others: "a, b and 3 more".
+func List(items []string, most int) string {
+	most = max(most, 0)
+	if len(items) <= most {
+		return strings.Join(items, ", ")
+	}
+	if most == 0 {
+		return fmt.Sprintf("%d more", len(items))
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)
+}

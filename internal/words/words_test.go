@@ -1,0 +1,33 @@
+package words
+
+import "testing"
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{-1: "-1 workers", 0: "0 workers", 1: "1 worker", 2: "2 workers", 100: "100 workers"} {
+		if got := Count(n, "worker"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	abcde := []string{"a", "b", "c", "d", "e"}
+	for _, c := range []struct {
+		items []string
+		most  int
+		want  string
+	}{
+		{nil, 3, ""},
+		{nil, 0, ""},
+		{abcde[:1], 3, "a"},
+		{abcde[:3], 3, "a, b, c"},
+		{abcde[:4], 3, "a, b, c and 1 more"},
+		{abcde, 2, "a, b and 3 more"},
+		{abcde, 0, "5 more"},
+		{abcde, -1, "5 more"},
+	} {
+		if got := List(c.items, c.most); got != c.want {
+			t.Errorf("%d of %q: %q, want %q", c.most, c.items, got, c.want)
+		}
+	}
+}
