@@ -146,7 +146,7 @@ func (c *Crew[K]) Update(s AdamW) error {
 // constants are those of the step for parameters without decay and with it.
 func (s AdamW) constants(to *[2][8]float32) {
 	for i, decay := range []float64{0, s.Decay} {
-		op.NewAdamStep(s.Number, s.LR, decay, Beta1, Beta2, Epsilon, s.GradScale).Put(to[i][:])
+		op.AdamSettings{LR: s.LR, Decay: decay, Beta1: Beta1, Beta2: Beta2, Eps: Epsilon, GradScale: s.GradScale}.Step(s.Number).Put(to[i][:])
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"konkanitrain/internal/simd"
 	"konkanitrain/op"
 )
 
@@ -102,15 +101,6 @@ func (p *Profile) Write(w io.Writer, limits Limits) error {
 
 // MeasureLimits measures them on this core, in some 50 milliseconds.
 func MeasureLimits() Limits {
-	flops, bytes := simd.Limits()
+	flops, bytes := op.Limits()
 	return Limits{FLOPs: flops, Bytes: bytes}
-}
-
-// bytes is what a step reads and writes, each operand once.
-func (s Step) bytes() float64 {
-	n := s.Out.Words()
-	for _, in := range s.In {
-		n += in.Words()
-	}
-	return 4 * float64(n)
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"strings"
 
 	G "gorgonia.org/gorgonia"
 
@@ -19,20 +20,30 @@ type Shape struct {
 // Encoded is S, the number of encoder frames.
 func (s Shape) Encoded(c Config) int { return frames.Subsampled(s.Frames, c.Subsampling) }
 
+// Purpose is what a network is built for.
+type Purpose uint8
+
+// The purposes.
+const (
+	Training     Purpose = iota // encoder, CTC head, decoder and losses, with dropout
+	Scoring                     // the same without dropout
+	Transcribing                // encoder and CTC head alone: no targets, no decoder, no loss
+)
+
 // Names of the graph's inputs.
 const (
 	Features      = "features"       // [B, T, F] float32; padding may hold anything
 	Lengths       = "lengths"        // [B] int32, feature frames
 	Targets       = "targets"        // [B, U] int32, padded with 0
 	TargetLengths = "target_lengths" // [B] int32
-	Keys          = "keys"           // [B, 2] int32, random key of each utterance; only with dropout
+	Seeds         = "seeds"          // [B, 2] int32, random seed of each utterance, low half first; only with dropout
 	Scale         = "scale"          // [1] float32, factor of the loss
 	Positions     = "positions"      // [2S-1, d] float32, shared: see Tables
 	// DecoderPositions is [U+1, d] float32, shared: see Tables.
 	DecoderPositions = "decoder.positions"
 )
 
-// Network is a graph for one batch shape.
+// Network is a graph for one batch shape. What its purpose doesn't need is nil.
 type Network struct {
 	Graph   *op.Graph
 	Weights []*G.Node // in the order of Parameters
@@ -54,50 +65,78 @@ type builder struct {
 	weights map[string]*G.Node
 	site    uint32 // of the last dropout
 
-	lengths, targets, targetLengths, keys *G.Node // as the constants above
+	lengths, targets, targetLengths, seeds *G.Node // as the constants above
 }
 
-// Build makes the forward graph for a batch shape. With train, dropout is part of it. The graph's own error,
-// if there is one, is a mistake in this package or a hash collision in Gorgonia, and names it.
-func Build(c Config, shape Shape, train bool) (*Network, error) {
+// Build makes the forward graph for a batch shape. The graph's own error, if there is one, is a mistake in this package
+// or a hash collision in Gorgonia, and names it.
+func Build(c Config, shape Shape, purpose Purpose) (*Network, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	if shape.Batch < 1 || shape.Frames < 1 || shape.Tokens < 1 {
 		return nil, fmt.Errorf("batch shape %+v: each must be 1 or more", shape)
 	}
-	if !train {
+	if purpose != Training {
 		c.Dropout = 0
 	}
+	b := begin(c, shape)
+	b.parameters(purpose)
+	x := b.Input(Features, shape.Batch, shape.Frames, c.NumMels)
+	b.lengths = b.IntInput(Lengths, shape.Batch)
+	if purpose != Transcribing {
+		b.targets = b.IntInput(Targets, shape.Batch, shape.Tokens)
+		b.targetLengths = b.IntInput(TargetLengths, shape.Batch)
+	}
+	if c.Dropout > 0 {
+		b.seeds = b.IntInput(Seeds, shape.Batch, 2)
+	}
+	encoded := b.encoder(x)
+	b.net.Logits = b.tap("ctc.logits", b.linear("ctc", encoded))
+	if purpose != Transcribing {
+		b.losses(encoded)
+	}
+	return b.net, b.Err()
+}
+
+func begin(c Config, shape Shape) *builder {
 	g := op.NewGraph()
-	b := &builder{Graph: g, c: c, shape: shape, weights: map[string]*G.Node{}, net: &Network{Graph: g, Taps: map[string]*G.Node{}}}
-	for _, p := range Parameters(c) {
-		n := g.Input(p.Name, p.Shape...)
+	return &builder{
+		Graph: g, c: c, shape: shape, weights: map[string]*G.Node{}, net: &Network{Graph: g, Taps: map[string]*G.Node{}},
+	}
+}
+
+// parameters adds those that the purpose needs to the graph.
+func (b *builder) parameters(purpose Purpose) {
+	for _, p := range Parameters(b.c) {
+		if purpose == Transcribing && strings.HasPrefix(p.Name, "decoder.") {
+			continue
+		}
+		n := b.Input(p.Name, p.Shape...)
 		b.weights[p.Name] = n
 		b.net.Weights = append(b.net.Weights, n)
 	}
-	x := g.Input(Features, shape.Batch, shape.Frames, c.NumMels)
-	b.lengths = g.IntInput(Lengths, shape.Batch)
-	b.targets = g.IntInput(Targets, shape.Batch, shape.Tokens)
-	b.targetLengths = g.IntInput(TargetLengths, shape.Batch)
-	if c.Dropout > 0 {
-		b.keys = g.IntInput(Keys, shape.Batch, 2)
-	}
-	encoded := b.encoder(x)
-	b.losses(encoded)
-	return b.net, g.Err()
 }
 
-// losses are the CTC head, the decoder with its cross-entropy, and their sum.
+// losses are CTC, the decoder with its cross-entropy, and their sum.
 func (b *builder) losses(encoded *G.Node) {
 	c, net := b.c, b.net
-	net.Logits = b.tap("ctc.logits", b.linear("ctc", encoded))
-	net.CTC = b.Graph.CTC(net.Logits, b.lengths, b.targets, b.targetLengths, c.Subsampling)
+	b.At("ctc.loss")
+	net.CTC = b.CTC(net.Logits, b.lengths, b.targets, b.targetLengths, c.Subsampling)
 	if c.DecoderLayers > 0 {
 		logits := b.tap("decoder.logits", b.decoder(encoded))
+		b.At("decoder.loss")
 		net.CE = b.CrossEntropy(logits, b.targets, b.targetLengths, c.LabelSmoothing)
 	}
+	b.At("loss")
 	net.Loss = b.Total(net.CTC, net.CE, b.Input(Scale, 1), c.CTCWeight)
+}
+
+// table adds a constant table that graphs of all shapes share.
+func (b *builder) table(name string, rows int) *G.Node {
+	n := b.Input(name, rows, b.c.DModel)
+	b.net.Shared = append(b.net.Shared, n)
+	return n
 }
 
 func (b *builder) tap(name string, n *G.Node) *G.Node {
@@ -120,20 +159,30 @@ func (b *builder) drop() op.Drop {
 }
 
 func (b *builder) linear(name string, x *G.Node) *G.Node {
+	b.At(name)
 	return b.Linear(x, b.weight(name+".weight"), b.weight(name+".bias"))
 }
 
 func (b *builder) norm(name string, x *G.Node) *G.Node {
+	b.At(name)
 	return b.LayerNorm(x, b.weight(name+".weight"), b.weight(name+".bias"))
 }
 
-// residual is x + alpha * Dropout(y).
-func (b *builder) residual(x *G.Node, alpha float32, y *G.Node) *G.Node {
-	return b.Residual(x, alpha, y, b.keys, b.drop())
+// residual is x + alpha * Dropout(y), called name.
+func (b *builder) residual(name string, x *G.Node, alpha float32, y *G.Node) *G.Node {
+	b.At(name)
+	return b.tap(name, b.Residual(x, alpha, y, b.seeds, b.drop()))
+}
+
+// dropout is a dropout of its own, called name.
+func (b *builder) dropout(name string, x *G.Node) *G.Node {
+	b.At(name)
+	return b.Dropout(x, b.seeds, b.drop())
 }
 
 // feedForward is Linear(Dropout(Swish(Linear(LayerNorm(x))))), without the outer dropout.
 func (b *builder) feedForward(name string, x *G.Node) *G.Node {
 	up := b.linear(name+".up", b.norm(name+".norm", x))
-	return b.linear(name+".down", b.Swish(up, b.keys, b.drop()))
+	b.At(name + ".swish")
+	return b.linear(name+".down", b.Swish(up, b.seeds, b.drop()))
 }

@@ -11,18 +11,23 @@ import (
 // decoder: encoder output [B, S, d] and targets [B, U] -> logits [B, U+1, V], each step seeing the tokens
 // before it. Pre-norm Transformer (Vaswani et al. 2017, with the norms moved inside the residual branches).
 func (b *builder) decoder(encoded *G.Node) *G.Node {
-	table := b.Input(DecoderPositions, b.shape.Tokens+1, b.c.DModel)
-	b.net.Shared = append(b.net.Shared, table)
-	x := b.tap("decoder.embedded", b.Embed(b.targets, b.weight("decoder.embed.weight"), table))
-	x = b.Dropout(x, b.keys, b.drop())
+	positions := b.table(DecoderPositions, b.shape.Tokens+1)
+	b.At("decoder.embed")
+	x := b.tap("decoder.embedded", b.Embed(b.targets, b.weight("decoder.embed.weight"), positions))
+	x = b.dropout("decoder.dropout", x)
 	for n := range b.c.DecoderLayers {
-		name := fmt.Sprintf("decoder.blocks.%d", n)
-		x = b.tap(name+".after_self", b.residual(x, 1, b.selfAttention(name+".self", x)))
-		x = b.tap(name+".after_cross", b.residual(x, 1, b.crossAttention(name+".cross", x, encoded)))
-		x = b.tap(name+".out", b.residual(x, 1, b.feedForward(name+".ffn", x)))
+		x = b.decoderBlock(fmt.Sprintf("decoder.blocks.%d", n), x, encoded)
 	}
 	x = b.tap("decoder.norm.out", b.norm("decoder.norm", x))
 	return b.linear("decoder.out", x)
+}
+
+func (b *builder) decoderBlock(name string, x, encoded *G.Node) *G.Node {
+	b.In(name)
+	defer b.In("")
+	x = b.residual(name+".after_self", x, 1, b.selfAttention(name+".self", x))
+	x = b.residual(name+".after_cross", x, 1, b.crossAttention(name+".cross", x, encoded))
+	return b.residual(name+".out", x, 1, b.feedForward(name+".ffn", x))
 }
 
 // selfAttention is causal: step l sees the steps up to l.
@@ -33,7 +38,7 @@ func (b *builder) selfAttention(name string, x *G.Node) *G.Node {
 	})
 }
 
-// crossAttention reads the encoder output as it is; only the queries are normalised.
+// crossAttention reads the encoder output as it is; only the queries are normalized.
 func (b *builder) crossAttention(name string, x, encoded *G.Node) *G.Node {
 	return b.attention(name, b.norm(name+".norm", x), encoded, b.lengths, op.AttentionOptions{
 		Heads: b.c.Heads, QueryFactor: 1, QueryExtra: 1, KeyFactor: b.c.Subsampling, Drop: b.drop(),
@@ -42,5 +47,6 @@ func (b *builder) crossAttention(name string, x, encoded *G.Node) *G.Node {
 
 func (b *builder) attention(name string, x, memory, memoryLengths *G.Node, o op.AttentionOptions) *G.Node {
 	q, k, v := b.linear(name+".query", x), b.linear(name+".key", memory), b.linear(name+".value", memory)
-	return b.linear(name+".out", b.Attention(q, k, v, b.targetLengths, memoryLengths, b.keys, o))
+	b.At(name)
+	return b.linear(name+".out", b.Attention(q, k, v, b.targetLengths, memoryLengths, b.seeds, o))
 }

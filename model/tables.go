@@ -12,12 +12,12 @@ import (
 // any larger number, the positions of n decoder steps the first rows of those of any larger number. So one table of each,
 // grown when a longer shape comes, serves all shapes.
 type Tables struct {
-	d  int
-	mu sync.Mutex
-	s  int
-	r  []float32 // [2s-1, d], row c holds the sinusoid of s-1-c
-	n  int
-	t  []float32 // [n, d], row c holds the sinusoid of c
+	d        int
+	mu       sync.Mutex
+	longest  int
+	relative []float32 // [2*longest-1, d], row c holds the sinusoid of longest-1-c
+	steps    int
+	absolute []float32 // [steps, d], row c holds the sinusoid of c
 }
 
 // NewTables makes tables for a model width d.
@@ -33,17 +33,24 @@ func (t *Tables) Shared(name string, shape tensor.Shape) []float32 {
 	switch {
 	case name == Positions && shape[0]%2 == 1:
 		s := (shape[0] + 1) / 2
-		if s > t.s {
-			t.s = max(s, 2*t.s)
-			t.r = op.RelativeTable(t.s, t.d)
+		if s > t.longest {
+			t.longest = max(s, 2*t.longest)
+			t.relative = op.RelativeTable(t.longest, t.d)
 		}
-		return t.r[(t.s-s)*t.d:][:shape[0]*t.d]
+		return t.relative[(t.longest-s)*t.d:][:shape[0]*t.d]
 	case name == DecoderPositions:
-		if shape[0] > t.n {
-			t.n = max(shape[0], 2*t.n)
-			t.t = op.Sinusoid(0, 1, t.n, t.d)
+		if shape[0] > t.steps {
+			t.steps = max(shape[0], 2*t.steps)
+			t.absolute = op.Sinusoid(0, 1, t.steps, t.d)
 		}
-		return t.t[:shape[0]*t.d]
+		return t.absolute[:shape[0]*t.d]
 	}
 	return nil
+}
+
+// Bytes is what the tables take.
+func (t *Tables) Bytes() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return 4 * int64(len(t.relative)+len(t.absolute))
 }

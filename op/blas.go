@@ -3,6 +3,8 @@ package op
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
+
+	"konkanitrain/internal/simd"
 )
 
 // BLAS is the one product that kernels need, with the signature of gonum's blas.Float32Level3: any
@@ -25,3 +27,7 @@ const (
 	noTrans = blas.NoTrans
 	trans   = blas.Trans
 )
+
+// Limits measures what one core can do at most, in some 50 milliseconds: floating-point operations a second, and bytes
+// read and written a second. Profiles show how near kernels come.
+func Limits() (flops, bytes float64) { return simd.Limits() }

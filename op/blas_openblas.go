@@ -18,3 +18,7 @@ func NewBLAS() BLAS { return netlib.Implementation{} }
 
 // Kernels names the arithmetic in use: results are equal to the bit only where it is the same.
 func Kernels() string { return simd.Name() + " with OpenBLAS" }
+
+// WorkspaceBytes is what a BLAS of this build takes in memory for its own use: OpenBLAS keeps one pool for the whole
+// process and doesn't say how large it is, so it is not counted.
+const WorkspaceBytes = 0

@@ -53,10 +53,14 @@ func Network(c model.Config) (engine.Network[Variant], error) {
 func (n *network) Parameters() []engine.Parameter { return n.parameters }
 
 // Start fills values with a parameter's start values.
-func (n *network) Start(name string, seed uint64, values []float32) { n.starts[name].Init(values, seed) }
+func (n *network) Start(name string, seed uint64, values []float32) {
+	n.starts[name].Init(values, seed)
+}
 
 // Table is one of the network's constant tables.
-func (n *network) Table(name string, shape tensor.Shape) []float32 { return n.tables.Shared(name, shape) }
+func (n *network) Table(name string, shape tensor.Shape) []float32 {
+	return n.tables.Shared(name, shape)
+}
 
 // TableBytes is what the tables take.
 func (n *network) TableBytes() int64 { return n.tables.Bytes() }

@@ -13,8 +13,8 @@ import (
 
 // Options say how updates are made.
 type Options struct {
-	BatchSize    int     // the most rows of a micro-batch
-	Half         bool    // store what the backward pass needs as float16, and scale the loss
+	BatchSize    int  // the most rows of a micro-batch
+	Half         bool // store what the backward pass needs as float16, and scale the loss
 	Recompute    engine.Recompute
 	Seed         uint64  // of dropout
 	LearningRate float64 // its peak

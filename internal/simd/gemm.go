@@ -22,14 +22,19 @@ type Workspace struct {
 	product product // the call in progress
 }
 
-// NewWorkspace returns a workspace of about 1.8 MB.
+// WorkspaceBytes is what a workspace takes: some 2 MB.
+const WorkspaceBytes = 4 * (maxRows*(maxDepth+slack) + maxCols*(maxDepth+slack) + 2*line)
+
+// NewWorkspace returns a workspace of [WorkspaceBytes].
 func NewWorkspace() *Workspace {
 	return &Workspace{a: aligned(maxRows * (maxDepth + slack)), b: aligned(maxCols * (maxDepth + slack))}
 }
 
+// line is a cache line, in floats.
+const line = 64 / 4
+
 // aligned allocates n floats from the start of a cache line on.
 func aligned(n int) []float32 {
-	const line = 64 / 4 // in floats
 	room := make([]float32, n+line)
 	start := 0
 	for uintptr(unsafe.Pointer(&room[start]))%64 != 0 {
