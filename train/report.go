@@ -12,19 +12,34 @@ import (
 
 // reporter shows a run to a person: a progress bar on a terminal, plain lines elsewhere.
 type reporter struct {
-	out io.Writer
-	bar *progressbar.ProgressBar // nil: plain lines
+	out    io.Writer
+	bar    *progressbar.ProgressBar // nil: plain lines
+	warned map[string]bool
 }
 
-// newReporter shows updates up to total; done of them were made before.
-func newReporter(out io.Writer, total, done int) *reporter {
-	r := &reporter{out: out}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		r.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(out), progressbar.OptionShowCount(),
+// newReporter writes lines; a nil out is nobody.
+func newReporter(out io.Writer) *reporter {
+	if out == nil {
+		out = io.Discard
+	}
+	return &reporter{out: out, warned: map[string]bool{}}
+}
+
+// startBar shows updates up to total on a terminal; done of them were made before.
+func (r *reporter) startBar(total, done int) {
+	if f, ok := r.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		r.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(r.out), progressbar.OptionShowCount(),
 			progressbar.OptionSetPredictTime(true), progressbar.OptionSetWidth(24), progressbar.OptionClearOnFinish())
 		_ = r.bar.Set(done)
 	}
-	return r
+}
+
+// warnOnce says a warning, but not one that was said before: two sets may share files.
+func (r *reporter) warnOnce(text string) {
+	if !r.warned[text] {
+		r.warned[text] = true
+		r.say("WARNING: %s", text)
+	}
 }
 
 // say prints a line, above the bar if there is one.
