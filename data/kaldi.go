@@ -29,7 +29,7 @@ func readKaldi(folder, name string) (f kaldiFile, note string, err error) {
 		return f, "", err
 	}
 	lines(b, func(number int, line string) {
-		if bad := notUTF8(line); bad != "" && err == nil {
+		if bad := notText(line); bad != "" && err == nil {
 			err = fmt.Errorf("manifest %s, line %d: %s", f.path, number, bad)
 		}
 		key, value := cutField(line)

@@ -21,7 +21,7 @@ func mustLoad(t testing.TB, path string, o Options) *Set {
 
 func TestOverlap(t *testing.T) {
 	dir := corpus(t, map[string]string{"train.jsonl": lineA + lineB + lineC, "val.jsonl": lineB,
-		"parts.jsonl":     strings.Replace(lineB, "{", `{"offset": 0.5, `, 1),
+		"parts.jsonl":     with(edit(lineB, "1.0", "0.5"), `"offset": 0.5`),
 		"other/val.jsonl": lineA, "other/audio/a.wav": string(wav(8000, 16000))})
 	train := mustLoad(t, filepath.Join(dir, "train.jsonl"), Options{})
 	got := Overlap(train, mustLoad(t, filepath.Join(dir, "val.jsonl"), Options{}))

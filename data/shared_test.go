@@ -72,8 +72,8 @@ func TestManifestCases(t *testing.T) {
 			if got := s.Report.reported(Broken, Missing, Unreadable, EmptyText, WrongDuration, TooLong, AudioWarning); w.File != "kaldi" && !slices.Equal(got, w.Reported) {
 				t.Errorf("lines %v reported, want %v", got, w.Reported)
 			}
-			if w.Durations != nil && !slices.Equal(seconds(s), w.Durations) || w.Texts != nil && !slices.Equal(texts(s), w.Texts) || w.IDs != nil && !slices.Equal(ids(s), w.IDs) {
-				t.Errorf("%v %q %q", seconds(s), texts(s), ids(s))
+			if w.Durations != nil && !slices.Equal(durations(s), w.Durations) || w.Texts != nil && !slices.Equal(texts(s), w.Texts) || w.IDs != nil && !slices.Equal(ids(s), w.IDs) {
+				t.Errorf("%v %q %q", durations(s), texts(s), ids(s))
 			}
 			if w.Seconds != 0 && s.Seconds() != w.Seconds {
 				t.Errorf("%v s, want %v", s.Seconds(), w.Seconds)
