@@ -56,7 +56,7 @@ func (t *trainer) average(ctx context.Context, n int) error {
 		state.Averaged, what = t.meanWith(parts), "saved"
 	}
 	if t.val != nil {
-		e, err := t.evaluate(ctx, t.val, t.cfg.Optimise.BatchSize, nil)
+		e, err := t.evaluate(ctx, t.val, t.cfg.Optimizer.BatchSize, nil)
 		t.warn(t.val)
 		if err != nil {
 			if ctx.Err() != nil {

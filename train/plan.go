@@ -74,7 +74,7 @@ func (t *trainer) largest(l *data.Loader, window int, train bool) (largest, erro
 	shapes := map[int][]model.Shape{} // by rows, the longest first
 	for _, n := range slices.Backward(slices.Sorted(maps.Keys(lengths))) {
 		full := slices.Repeat([]*data.Example{{Frames: n, Tokens: make([]int32, tokens)}}, min(window, utterances))
-		for _, b := range deal(full, t.net, t.cfg.Optimise.BatchSize, len(t.crew.Workers)) {
+		for _, b := range deal(full, t.net, t.cfg.Optimizer.BatchSize, len(t.crew.Workers)) {
 			if rows := b.shape.Batch; len(shapes[rows]) < candidates && !slices.Contains(shapes[rows], b.shape) {
 				shapes[rows] = append(shapes[rows], b.shape)
 			}

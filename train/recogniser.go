@@ -192,7 +192,7 @@ func (r *Recogniser) Evaluate(ctx context.Context, manifest string, o EvalOption
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.evaluate(ctx, loader, cfg.Optimise.BatchSize, o.PerUtterance)
+	e, err := r.evaluate(ctx, loader, cfg.Optimizer.BatchSize, o.PerUtterance)
 	if o.Progress != nil {
 		for _, w := range loader.Warnings() {
 			fmt.Fprintln(o.Progress, "WARNING:", w)

@@ -137,7 +137,7 @@ func (t *trainer) finish(ctx context.Context) error {
 	if t.test == nil {
 		return nil
 	}
-	e, err := t.evaluate(ctx, t.test, t.cfg.Optimise.BatchSize, nil)
+	e, err := t.evaluate(ctx, t.test, t.cfg.Optimizer.BatchSize, nil)
 	t.warn(t.test)
 	if err != nil {
 		if ctx.Err() != nil {

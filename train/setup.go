@@ -177,7 +177,7 @@ func (t *trainer) evaluator(path string) (*data.Loader, error) {
 }
 
 // evalWindow is the number of utterances that are read and dealt together for scoring.
-func evalWindow(cfg Config) int { return max(16, 4*cfg.Optimise.BatchSize) }
+func evalWindow(cfg Config) int { return max(16, 4*cfg.Optimizer.BatchSize) }
 
 func evalLoader(set *data.Set, cfg Config, stats *feature.Stats) (*data.Loader, error) {
 	return data.NewLoader(set, data.LoaderOptions{
@@ -240,7 +240,7 @@ func (t *trainer) allocate() error {
 		return err
 	}
 	t.core = c
-	if t.optimizer, err = NewAdamW(c.dev, c.layout, c.params, t.cfg.Optimise.WeightDecay); err != nil {
+	if t.optimizer, err = NewAdamW(c.dev, c.layout, c.params, t.cfg.Optimizer.WeightDecay); err != nil {
 		c.close()
 		return err
 	}

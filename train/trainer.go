@@ -77,8 +77,8 @@ func (t *trainer) result() *Result {
 
 // total is the number of updates the run will have made at its end, if none is skipped.
 func (t *trainer) total() int {
-	n := t.cfg.Optimise.NumEpochs * t.loader.Windows()
-	if m := t.cfg.Optimise.MaxUpdates; m > 0 {
+	n := t.cfg.Optimizer.NumEpochs * t.loader.Windows()
+	if m := t.cfg.Optimizer.MaxUpdates; m > 0 {
 		n = min(n, m)
 	}
 	if m := t.cfg.Run.ProfileSteps; m > 0 {
@@ -89,7 +89,7 @@ func (t *trainer) total() int {
 
 // end says why training ends here; "" if it goes on.
 func (t *trainer) end() string {
-	epochs, most, patience := t.cfg.Optimise.NumEpochs, t.cfg.Optimise.MaxUpdates, t.cfg.Run.EarlyStop
+	epochs, most, patience := t.cfg.Optimizer.NumEpochs, t.cfg.Optimizer.MaxUpdates, t.cfg.Run.EarlyStop
 	switch {
 	case t.state.Progress.Epoch >= epochs:
 		return fmt.Sprintf("all epochs are done (num_epochs %d)", epochs)
@@ -210,7 +210,7 @@ func (t *trainer) interrupted() error {
 
 // validate scores the validation set and keeps the best score.
 func (t *trainer) validate(ctx context.Context) error {
-	e, err := t.evaluate(ctx, t.val, t.cfg.Optimise.BatchSize, nil)
+	e, err := t.evaluate(ctx, t.val, t.cfg.Optimizer.BatchSize, nil)
 	t.warn(t.val)
 	if err != nil {
 		return err

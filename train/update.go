@@ -45,7 +45,7 @@ func (t *trainer) update(w *data.Window) (outcome, error) {
 	t.pass.update = t.optimizer.Updates + 1
 	t.pass.losses = t.pass.losses[:len(w.Examples)]
 	clear(t.pass.losses)
-	batches := t.dealer.deal(w.Examples, t.net, t.cfg.Optimise.BatchSize, len(t.crew.Workers))
+	batches := t.dealer.deal(w.Examples, t.net, t.cfg.Optimizer.BatchSize, len(t.crew.Workers))
 	if err := t.run(w.Examples, batches, &t.pass); err != nil {
 		return out, err
 	}
@@ -64,8 +64,8 @@ func (t *trainer) update(w *data.Window) (outcome, error) {
 	if notFinite(out.norm) || notFinite(out.loss) {
 		return out, t.overflow(w, &out)
 	}
-	t.optimizer.LR = LearningRate(t.cfg.Optimise.LearningRate, t.cfg.Optimise.WarmupUpdates, t.optimizer.Updates+1)
-	t.optimizer.GradScale = ClipScale(out.norm, t.cfg.Optimise.GradClip) / scale
+	t.optimizer.LR = LearningRate(t.cfg.Optimizer.LearningRate, t.cfg.Optimizer.WarmupUpdates, t.optimizer.Updates+1)
+	t.optimizer.GradScale = ClipScale(out.norm, t.cfg.Optimizer.GradClip) / scale
 	if t.cfg.Run.FP16 {
 		t.state.LossScale.Succeeded()
 	}
@@ -198,7 +198,7 @@ func (t *trainer) blankAlarm(e *Evaluation) []string {
 		"Likely causes: a learning rate that is too high or a warmup that is too short (learning_rate %g, warmup_updates %d); "+
 		"too little data (%s, %.1f minutes) or too few updates; texts that don't belong to the sound; "+
 		"letters outside the vocabulary%s; a subsampling of %d that leaves too few frames",
-		count(t.optimizer.Updates, "update"), e.Score.Utterances, 100*e.BlankShare, t.cfg.Optimise.LearningRate, t.cfg.Optimise.WarmupUpdates,
+		count(t.optimizer.Updates, "update"), e.Score.Utterances, 100*e.BlankShare, t.cfg.Optimizer.LearningRate, t.cfg.Optimizer.WarmupUpdates,
 		count(len(t.train.Utterances), "utterance"), t.train.Seconds()/60, unknown, t.cfg.Model.Subsampling)}
 }
 
