@@ -14,8 +14,8 @@ func TestDefaultIsValid(t *testing.T) {
 // Every problem is in one message.
 func TestValidateListsEverything(t *testing.T) {
 	c := Default()
-	c.Model.Heads, c.Model.CTCWeight, c.Optimise.BatchSize, c.Optimise.GradAccum = 5, 1.5, 0, 0
-	c.Optimise.LearningRate, c.Optimise.WarmupUpdates, c.Data.Normalize, c.Data.NumMels = -1, 0, "global", 0
+	c.Model.Heads, c.Model.CTCWeight, c.Optimizer.BatchSize, c.Optimizer.GradAccum = 5, 1.5, 0, 0
+	c.Optimizer.LearningRate, c.Optimizer.WarmupUpdates, c.Data.Normalize, c.Data.NumMels = -1, 0, "global", 0
 	c.Data.Speeds, c.Data.MaxDuration, c.Data.MinDuration = nil, 1, 2
 	c.Run.Resume, c.Run.InitFrom, c.Run.EarlyStop, c.Run.Device = "auto", "x", 3, "tpu"
 	err := c.Validate()
@@ -32,7 +32,7 @@ func TestValidateListsEverything(t *testing.T) {
 func TestValidateWindow(t *testing.T) {
 	for _, size := range [][2]int{{1 << 17, 1}, {1, 1 << 17}, {300, 300}, {1 << 40, 1 << 40}} {
 		c := Default()
-		c.Optimise.BatchSize, c.Optimise.GradAccum = size[0], size[1]
+		c.Optimizer.BatchSize, c.Optimizer.GradAccum = size[0], size[1]
 		if err := c.Validate(); err == nil {
 			t.Errorf("%d x %d was accepted", size[0], size[1])
 		} else {

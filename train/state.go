@@ -1,16 +1,14 @@
 package train
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 
-	"go.yaml.in/yaml/v3"
-
 	"konkanitrain/checkpoint"
 	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
+	"konkanitrain/internal/settings"
 )
 
 // state is the content of trainer.json: all that a resumed run needs beside the weights and moments.
@@ -18,7 +16,7 @@ type state struct {
 	Format     int              `json:"format"`
 	Config     json.RawMessage  `json:"config"` // by key, as in a YAML file
 	Vocabulary *text.Vocabulary `json:"vocabulary"`
-	Stats      *feature.Stats   `json:"feature_stats,omitempty"` // of global normalisation
+	Stats      *feature.Stats   `json:"feature_stats,omitempty"` // of global normalization
 	Parameters int              `json:"parameters"`
 	Progress   progress         `json:"progress"`
 	LossScale  LossScale        `json:"loss_scale"`
@@ -66,78 +64,70 @@ type progress struct {
 
 // settings is a configuration by key, as JSON. Whole numbers stay exact.
 func (c Config) settings() (json.RawMessage, error) {
-	b, err := yaml.Marshal(c)
+	set, err := settings.Of(&c)
 	if err != nil {
-		return nil, fmt.Errorf("writing the configuration: %w", err)
+		return nil, err
 	}
-	m := map[string]any{}
-	if err := yaml.Unmarshal(b, &m); err != nil {
-		return nil, fmt.Errorf("writing the configuration: %w", err)
-	}
-	return json.Marshal(m)
+	return set.JSON()
 }
 
 // fromSettings is the way back. Keys that this version doesn't know are an error.
 func fromSettings(saved json.RawMessage) (Config, error) {
 	c := Default()
-	d := yaml.NewDecoder(bytes.NewReader(saved)) // JSON is YAML
-	d.KnownFields(true)
-	if err := d.Decode(&c); err != nil {
-		return c, fmt.Errorf("reading the saved configuration: %w", err)
+	set, err := settings.Of(&c)
+	if err == nil {
+		err = set.YAML("the saved configuration", saved) // JSON is YAML
 	}
-	return c, nil
+	return c, err
 }
 
-// byKey takes settings apart.
-func byKey(settings json.RawMessage) (map[string]json.RawMessage, error) {
-	m := map[string]json.RawMessage{}
-	if err := json.Unmarshal(settings, &m); err != nil {
-		return nil, fmt.Errorf("the saved configuration: %w", err)
-	}
-	return m, nil
-}
-
-// identity are the keys that make two runs the same network on the same features and texts: a checkpoint is
-// only good for a run that agrees on all of them.
-var identity = []string{
-	"d_model", "encoder_layers", "decoder_layers", "heads", "conv_kernel", "subsampling", "subsample_channels",
-	"sample_rate", "num_mels", "normalize", "keep_joiners", "fold_digits",
-}
-
-// sameRun refuses a checkpoint of another architecture, feature setting or text policy, naming each key with
-// both values; what else differs comes back as a list.
-func sameRun(settings json.RawMessage, now Config) (changed []string, err error) {
-	saved, err := byKey(settings)
+// sameRun refuses a checkpoint that a setting makes one of another network, or of other features or texts, naming each
+// such setting with both values; what else differs comes back as a list. What the settings say of a resume decides.
+func sameRun(saved json.RawMessage, now Config) (changed []string, err error) {
+	set, err := settings.Of(&now)
 	if err != nil {
 		return nil, err
 	}
-	settings, err = now.settings()
+	current, err := set.JSON()
 	if err != nil {
 		return nil, err
 	}
-	current, err := byKey(settings)
+	differences, err := compare(saved, current)
 	if err != nil {
 		return nil, err
 	}
-	a, b := map[string]json.RawMessage{}, map[string]json.RawMessage{}
-	for _, k := range identity {
-		a[k], b[k] = saved[k], current[k]
-		delete(saved, k)
-		delete(current, k)
-	}
-	if err := checkpoint.Compare(a, b); err != nil {
-		return nil, fmt.Errorf("the checkpoint belongs to another network or other data settings: %w; "+
-			"give the saved values", err)
-	}
-	for _, k := range []string{"resume", "init_from", "log_dir", "checkpoint_dir", "log_every", "num_workers", "profile_steps", "max_updates", "keep_last"} {
-		delete(saved, k)
-		delete(current, k)
-	}
-	var diff *checkpoint.SettingsError
-	if err := checkpoint.Compare(saved, current); errors.As(err, &diff) {
-		for _, d := range diff.Differences {
+	refused := &checkpoint.SettingsError{}
+	for _, d := range differences {
+		resume := settings.Note // also where one version has the setting and the other has not
+		if x := set.Lookup(d.Key); x != nil {
+			resume = x.Resume
+		}
+		switch resume {
+		case settings.Fixed:
+			refused.Differences = append(refused.Differences, d)
+		case settings.Note:
 			changed = append(changed, fmt.Sprintf("%s: %s / %s", d.Key, d.Saved, d.Current))
 		}
 	}
+	if len(refused.Differences) > 0 {
+		return nil, fmt.Errorf("the checkpoint belongs to another network or other data settings: %w; "+
+			"give the saved values", refused)
+	}
 	return changed, nil
+}
+
+// compare lists the settings that differ.
+func compare(saved, current json.RawMessage) ([]checkpoint.Difference, error) {
+	var byKey map[string]json.RawMessage
+	if err := json.Unmarshal(saved, &byKey); err != nil || byKey == nil {
+		return nil, errors.New("the saved configuration is no object of settings by key")
+	}
+	var found *checkpoint.SettingsError
+	if err := checkpoint.Compare(saved, current); err != nil && !errors.As(err, &found) {
+		return nil, err
+	}
+	if found == nil {
+		return nil, nil
+	}
+	return found.Differences, nil
 }

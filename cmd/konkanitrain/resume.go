@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/settings"
 	"konkanitrain/train"
 )
 
@@ -31,8 +32,7 @@ func (o *trainOptions) resume(config *train.Config) error {
 	if err := o.set.YAML(file, inPlace(file, state.Config)); err != nil { // JSON is YAML
 		return fmt.Errorf("resume: %w", err)
 	}
-	// These were of the earlier session only.
-	config.Run.Resume, config.Run.InitFrom, config.Run.ProfileSteps = "", "", 0
+	o.set.Reset(settings.Session) // these were of the earlier session only
 	if err := o.given(); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func manyCheckpoints(key, path string) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: %s is a folder of checkpoints: name one of them, such as %s", key, path, entries[len(entries)-1].Path)
+	return settings.Problemf(key, "%s: %s is a folder of checkpoints: name one of them, such as %s", key, path, entries[len(entries)-1].Path)
 }
 
 // resumed is the checkpoint that a run goes on from; nil where there is none yet.
@@ -71,11 +71,11 @@ func resumed(r train.RunConfig) (*checkpoint.Checkpoint, error) {
 		if many := manyCheckpoints("resume", r.Resume); many != nil {
 			return nil, fmt.Errorf("%w, or go on from the newest with --checkpoint_dir %s --resume auto", many, r.Resume)
 		}
-		return nil, fmt.Errorf("resume: %w", err)
+		return nil, settings.Problemf("resume", "resume: %w", err)
 	}
 	c, damaged, err := checkpoint.Latest(r.CheckpointDir) // train.Run names the damaged ones, if one is whole
 	if err == nil && c == nil && len(damaged) > 0 {
 		err = fmt.Errorf("resume auto: none of the checkpoints in %s is whole: restore one, or start anew in another checkpoint_dir; the newest: %w", r.CheckpointDir, damaged[0].Err)
 	}
-	return c, err
+	return c, settings.About("resume", err)
 }
