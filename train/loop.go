@@ -103,7 +103,7 @@ func (r *run) nameUnreadable(s *data.Set) {
 // led to the end, unless the weights are broken.
 func (r *run) stopped(err error) error {
 	var diverged *update.DivergedError
-	if r.profiling() || errors.As(err, &diverged) || r.ledger.standing != ahead || r.updater.Finite() != nil {
+	if r.profiling() || errors.As(err, &diverged) || r.made() == 0 || r.ledger.standing != ahead {
 		return err
 	}
 	r.ledger.goBack()

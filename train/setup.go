@@ -30,6 +30,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	report := newReporter(o.Out)
 	report.say("device: %s (%s)", chosen, why)
 	r := &run{cfg: cfg, report: report, ledger: newLedger(cfg, report)}
+	r.ledger.record = r.record
 	for _, part := range []func() error{
 		func() error { return r.ledger.open(o.Origin) },
 		func() error { return r.loadData(ctx) },

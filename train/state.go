@@ -9,6 +9,8 @@ import (
 	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
 	"konkanitrain/internal/settings"
+	"konkanitrain/recognize"
+	"konkanitrain/update"
 )
 
 // state is the content of trainer.json: all that a resumed run needs beside the weights and moments.
@@ -19,27 +21,28 @@ type state struct {
 	Stats      *feature.Stats   `json:"feature_stats,omitempty"` // of global normalization
 	Parameters int              `json:"parameters"`
 	Progress   progress         `json:"progress"`
-	LossScale  LossScale        `json:"loss_scale"`
+	LossScale  update.LossScale `json:"loss_scale"`
 	Due        []int            `json:"due"`                  // updates after which a save was due, the last ones
 	Averaged   []int            `json:"averaged,omitempty"`   // updates whose weights these are the mean of; there is no optimizer then
 	AverageOf  string           `json:"average_of,omitempty"` // SHA-256 of the model that the run ended with, beside Averaged
-	judgement
-	// Before is the judgement before a validation that was made because the run had ended, and not because it was
-	// due: a run that goes on from here forgets that one, to be the run that never ended here. nil where there was none.
-	Before *judgement `json:"before,omitempty"`
+	judgment
+	// Before is the judgment before a validation that was made only because the run had ended. A run that goes on from
+	// here, with more epochs say, takes it up again: so it is the same as a run that was never ended here. nil where there
+	// was no such validation.
+	Before *judgment `json:"before,omitempty"`
 }
 
-// judgement is what validations have said.
-type judgement struct {
-	Score    *Evaluation `json:"score,omitempty"` // the last validation
-	Best     *Evaluation `json:"best,omitempty"`
-	BestStep int         `json:"best_step,omitempty"`
-	Judged   int         `json:"judged"` // update of the last validation; 0: none
-	Stale    int         `json:"stale"`  // validations since the best one
+// judgment is what validations have said.
+type judgment struct {
+	Score    *recognize.Evaluation `json:"score,omitempty"` // the last validation
+	Best     *recognize.Evaluation `json:"best,omitempty"`
+	BestStep int                   `json:"best_step,omitempty"`
+	Judged   int                   `json:"judged"` // update of the last validation; 0: none
+	Stale    int                   `json:"stale"`  // validations since the best one
 }
 
 // forgetBest begins the search for the best anew.
-func (j *judgement) forgetBest() { j.Best, j.BestStep, j.Stale = nil, 0, 0 }
+func (j *judgment) forgetBest() { j.Best, j.BestStep, j.Stale = nil, 0, 0 }
 
 // stateFormat is the version of state. It changes when an older program would misread it.
 const stateFormat = 1
@@ -69,16 +72,6 @@ func (c Config) settings() (json.RawMessage, error) {
 		return nil, err
 	}
 	return set.JSON()
-}
-
-// fromSettings is the way back. Keys that this version doesn't know are an error.
-func fromSettings(saved json.RawMessage) (Config, error) {
-	c := Default()
-	set, err := settings.Of(&c)
-	if err == nil {
-		err = set.YAML("the saved configuration", saved) // JSON is YAML
-	}
-	return c, err
 }
 
 // sameRun refuses a checkpoint that a setting makes one of another network, or of other features or texts, naming each

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"konkanitrain/checkpoint"
 	"konkanitrain/internal/settings"
 	"konkanitrain/train"
 )
@@ -41,12 +40,7 @@ func runTrain(ctx context.Context, args []string, s streams) error {
 		}
 		fmt.Fprintf(s.out, "NOTE: %s holds no setting: %s used\n", o.source.Config, used)
 	}
-	lock, err := checkpoint.Lock(config.Run.CheckpointDir)
-	if err != nil {
-		return fmt.Errorf("checkpoint_dir: %w", err)
-	}
-	defer lock.Close()
-	_, err = train.Run(ctx, config, s.out)
+	_, err = train.Run(ctx, config, train.Options{Out: s.out, Origin: o.origin})
 	return err
 }
 
@@ -55,7 +49,8 @@ type trainOptions struct {
 	*options
 	source    source
 	sourceSet *settings.Set
-	emptyFile bool // the file holds no setting
+	emptyFile bool          // the file holds no setting
+	origin    *train.Origin // what a resumed run goes on from, opened for its settings; nil for a new run
 }
 
 // source is the flag for the file of settings.
