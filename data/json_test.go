@@ -131,7 +131,8 @@ func TestJSONKeys(t *testing.T) {
 	}
 }
 
-// Without an offset nothing depends on the stated duration, so one that is no number is a remark; with one it is needed.
+// Without an offset nothing depends on the stated duration, so one that is no number is a remark; with one it is
+// needed.
 func TestJSONDurations(t *testing.T) {
 	checkAll(t, []loadCase{
 		{name: "a number as text", content: edit(lineA, "0.5", `"0.5"`)},

@@ -61,7 +61,8 @@ func listFile(path string, b []byte) (listing, error) {
 	}
 	extension := strings.ToLower(filepath.Ext(path))
 	if i := bytes.IndexByte(b[:min(len(b), 512)], 0); i >= 0 && !isText(b, extension) {
-		return listing{}, fmt.Errorf("manifest %s: byte %d is 0, so this is not a text file; a manifest is JSON lines, CSV, TSV or a Kaldi folder",
+		return listing{}, fmt.Errorf("manifest %s: byte %d is 0, so this is not a text file; "+
+			"a manifest is JSON lines, CSV, TSV or a Kaldi folder",
 			path, i+1)
 	}
 	var l listing

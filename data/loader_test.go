@@ -286,7 +286,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Next returns when the context ends, also where it waits for data: for a window to be handed out, and for its examples.
+// Next returns when the context ends, also where it waits for data: for a window to be handed out, and for its
+// examples.
 func TestContextEndsWhileTheLoaderBlocks(t *testing.T) {
 	for _, window := range []int{1, 6} { // with 6, two workers hold up the first window itself
 		s := spoken(t, 8)

@@ -62,7 +62,8 @@ func TestTilde(t *testing.T) {
 	}
 }
 
-// Where no file has the literal name, one whose name is the same in another Unicode form is taken, in any part of the path.
+// Where no file has the literal name, one whose name is the same in another Unicode form is taken, in any part of the
+// path.
 func TestOtherUnicodeForm(t *testing.T) {
 	nfd := norm.NFD.String
 	dir := corpus(t, map[string]string{

@@ -82,6 +82,7 @@ func foundAny(sounds map[string]*sound, entries []entry, manifest string) error 
 	if looked == first.audio {
 		looked = "written"
 	}
-	return fmt.Errorf("manifest %s: 0 of %d audio files found. The first, on line %d, is %s, looked for as %s. If the files lie elsewhere on this computer, map the paths: --path_map '%s=NEW_FOLDER' (path_map in a YAML file)%s",
+	return fmt.Errorf("manifest %s: 0 of %d audio files found. The first, on line %d, is %s, looked for as %s. "+
+		"If the files lie elsewhere on this computer, map the paths: --path_map '%s=NEW_FOLDER' (path_map in a YAML file)%s",
 		manifest, n, first.line, first.audio, looked, folder, tildeHint(first.audio))
 }

@@ -39,7 +39,8 @@ func findColumns(path string, header []string) (columns, error) {
 	}
 	c := columns{find("audio"), find("text"), find("duration"), find("offset"), find("id"), find("speaker"), len(header)}
 	if c.audio < 0 || c.text < 0 {
-		return c, fmt.Errorf("manifest %s: the first line must name a column for the audio (one of %s) and one for the text (one of %s); it has %q",
+		return c, fmt.Errorf("manifest %s: the first line must name a column for the audio (one of %s) "+
+			"and one for the text (one of %s); it has %q",
 			path, strings.Join(names["audio"], ", "), strings.Join(names["text"], ", "), header)
 	}
 	return c, nil

@@ -56,7 +56,8 @@ func (s *Set) Tokenize(v *text.Vocabulary, o TokenOptions) error {
 	s.Utterances = kept
 	r.count(kept)
 	if limit := o.UnknownLimit; r.Unknown.Share() > limit {
-		return fmt.Errorf("manifest %s: %v; the limit (unknown_limit) is %.4g %%: text and vocabulary don't belong together, build the vocabulary from this text or correct the text", s.Path, &r.Unknown, 100*limit)
+		return fmt.Errorf("manifest %s: %v; the limit (unknown_limit) is %.4g %%: text and vocabulary don't belong together, "+
+			"build the vocabulary from this text or correct the text", s.Path, &r.Unknown, 100*limit)
 	}
 	if len(kept) == 0 {
 		advice := "look whether texts and sound belong together"
@@ -91,7 +92,8 @@ func (s *Set) checkSpeeds(u *Utterance, o TokenOptions) error {
 	}
 	if len(tooFast) > 0 {
 		reason := fmt.Sprintf("%s: needs %d after subsampling by %d, has %d at speed 1, too few at %s (as few as %d)", u.ID,
-			frames.CTCNeed(u.Tokens), o.Factor, frames.Subsampled(u.Frames, o.Factor), words.List(tooFast, 10), frames.Subsampled(least, o.Factor))
+			frames.CTCNeed(u.Tokens), o.Factor, frames.Subsampled(u.Frames, o.Factor),
+			words.List(tooFast, 10), frames.Subsampled(least, o.Factor))
 		s.Report.Notes = append(s.Report.Notes, Note{CTCTooFast, u.File, u.Line, u.ID, reason, false})
 	}
 	return nil

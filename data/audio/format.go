@@ -84,7 +84,8 @@ func (h *header) subFormat(guid []byte, order binary.ByteOrder) error {
 		return fmt.Errorf("the file is an ambisonic recording (B-format), whose channels have no meaningful mean; " +
 			"extract one channel, the first for sound from all directions")
 	}
-	return fmt.Errorf("the samples are coded in an unknown sub-format, %08X-%04X-%04X-%X-%X; convert the file, for example with ffmpeg -c:a pcm_s16le",
+	return fmt.Errorf("the samples are coded in an unknown sub-format, %08X-%04X-%04X-%X-%X; "+
+		"convert the file, for example with ffmpeg -c:a pcm_s16le",
 		tag, order.Uint16(g[4:]), order.Uint16(g[6:]), g[8:10], g[10:])
 }
 
@@ -93,7 +94,8 @@ func (h *header) subFormat(guid []byte, order binary.ByteOrder) error {
 func (h *header) check(info *Info) error {
 	switch {
 	case h.rate < MinRate || h.rate > MaxRate:
-		return fmt.Errorf("the header gives a rate of %d Hz, which is not plausible (%d to %d Hz are); correct the header", h.rate, MinRate, MaxRate)
+		return fmt.Errorf("the header gives a rate of %d Hz, which is not plausible (%d to %d Hz are); correct the header",
+			h.rate, MinRate, MaxRate)
 	case h.channels == 0:
 		return fmt.Errorf("the header gives 0 channels")
 	}
@@ -111,7 +113,8 @@ func (h *header) check(info *Info) error {
 			return fmt.Errorf("the header gives %d-bit %s; 8 bits are read", h.bits, h.format())
 		}
 	default:
-		return fmt.Errorf("the samples are coded as %s; PCM, float, A-law and mu-law are read: convert the file, for example with ffmpeg -c:a pcm_s16le", tagName(h.tag))
+		return fmt.Errorf("the samples are coded as %s; PCM, float, A-law and mu-law are read: "+
+			"convert the file, for example with ffmpeg -c:a pcm_s16le", tagName(h.tag))
 	}
 	h.settleBlock(info)
 	return nil
@@ -127,20 +130,28 @@ func (h *header) settleBlock(info *Info) {
 	inFour := container == 3 && h.block == 4*h.channels
 	switch {
 	case h.perSecond != second && h.perSecond == int64(h.rate)*int64(frame) && h.block != frame && !inFour:
-		info.warn("the header gives %d bytes a frame and %d a second, which do not agree at %d Hz; %d channels of %d bits take %d; read with %d",
+		info.warn("the header gives %d bytes a frame and %d a second, which do not agree at %d Hz; "+
+			"%d channels of %d bits take %d; read with %d",
 			h.block, h.perSecond, h.rate, h.channels, h.bits, frame, frame)
 	case h.tag == tagPCM && h.block%h.channels == 0 && h.block/h.channels >= container && h.block/h.channels <= 8:
 		container = h.block / h.channels
-		if h.perSecond != second {
-			info.warn("the header gives %d bytes a second, and %d Hz with %d bytes a frame take %d; read with the latter", h.perSecond, h.rate, h.block, second)
-		}
+		h.checkSecond(info, second)
 	case h.block != frame:
-		info.warn("the header gives %d bytes a frame, %d channels of %d bits take %d; read with %d", h.block, h.channels, h.bits, frame, frame)
-	case h.perSecond != second:
-		info.warn("the header gives %d bytes a second, and %d Hz with %d bytes a frame take %d; read with the latter", h.perSecond, h.rate, h.block, second)
+		info.warn("the header gives %d bytes a frame, %d channels of %d bits take %d; read with %d",
+			h.block, h.channels, h.bits, frame, frame)
+	default:
+		h.checkSecond(info, second)
 	}
 	h.container = container
 	h.block = container * h.channels
+}
+
+// checkSecond warns where the header's bytes a second are not those of its rate and its bytes a frame.
+func (h *header) checkSecond(info *Info, second int64) {
+	if h.perSecond != second {
+		info.warn("the header gives %d bytes a second, and %d Hz with %d bytes a frame take %d; read with the latter",
+			h.perSecond, h.rate, h.block, second)
+	}
 }
 
 // tagName names a coding that isn't read.

@@ -165,7 +165,8 @@ func (h *header) finish(src io.ReaderAt, size, at, declared int64, info Info) (I
 	switch {
 	case declared == 0 && left > 0 && !onlyChunks(src, size, at, h.order()):
 		n = left
-		info.warn("the header gives 0 bytes of samples (a recording that was not closed?); read to the end of the file, %d samples", n/int64(h.block))
+		info.warn("the header gives 0 bytes of samples (a recording that was not closed?); read to the end of the file, %d samples",
+			n/int64(h.block))
 	case declared > left && declared >= 0x7FFFF000:
 		info.warn("the header gives no true size (a stream); read to the end of the file, %d samples", n/int64(h.block))
 	case declared > left:
@@ -180,7 +181,8 @@ func (h *header) finish(src io.ReaderAt, size, at, declared int64, info Info) (I
 	}
 	h.dataAt, h.samples = at, n/int64(h.block)
 	if h.samples == 0 {
-		return Info{}, nil, fmt.Errorf("%s: a header but no sound: %d bytes of samples where one frame takes %d (%w)", info.Path, n, h.block, ErrNoSamples)
+		return Info{}, nil, fmt.Errorf("%s: a header but no sound: %d bytes of samples where one frame takes %d (%w)",
+			info.Path, n, h.block, ErrNoSamples)
 	}
 	info.Rate, info.Channels, info.Samples, info.FileSamples, info.Format = h.rate, h.channels, int(h.samples), int(h.samples), h.format()
 	return info, h, nil
