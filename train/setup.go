@@ -58,6 +58,9 @@ func setUp(ctx context.Context, cfg Config, out io.Writer) (*trainer, error) {
 		t.close()
 		return nil, err
 	}
+	if w := shortOfPeak(t.cfg.Optimizer.WarmupUpdates, t.total()); w != "" && !t.profiling() && !t.ended() {
+		t.report.say("%s", w)
+	}
 	t.record("start", map[string]any{
 		"update": t.optimizer.Updates, "parameters": t.state.Parameters, "workers": len(t.crew.Workers), "config": t.state.Config,
 	})
