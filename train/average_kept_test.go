@@ -60,6 +60,7 @@ func TestAverageOfAnotherEnd(t *testing.T) {
 func TestRunElsewhere(t *testing.T) {
 	cfg := averaging(t)
 	cfg.Data.ValManifest, cfg.Run.EvalEvery = speak(t, spoken{id: "v", text: "abc"}), 1
+	cfg.Optimizer.WarmupUpdates = 5 // the rate comes to its peak
 	mustRun(t, cfg)
 	old := cfg.Run.CheckpointDir
 	cfg.Run.CheckpointDir, cfg.Run.Resume, cfg.Optimizer.MaxUpdates = filepath.Join(t.TempDir(), "new"), filepath.Join(old, checkpoint.Name(5))+"/", 7

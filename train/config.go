@@ -64,7 +64,7 @@ type ModelConfig struct {
 type OptimizerConfig struct {
 	BatchSize     int     `yaml:"batch_size" default:"8" check:"1.." help:"utterances in a micro-batch: the most that one forward and backward pass takes"`
 	GradAccum     int     `yaml:"grad_accum" default:"2" check:"1.." alias:"gradient_accumulation_steps" help:"micro-batches in an update: batch_size x grad_accum utterances"`
-	NumEpochs     int     `yaml:"num_epochs" default:"30" check:"1.." help:"passes over the training data"`
+	NumEpochs     int     `yaml:"num_epochs" default:"30" check:"1..1000000000" help:"passes over the training data"`
 	MaxUpdates    int     `yaml:"max_updates" default:"0" check:"0.." zero:"no limit" resume:"free" help:"stop after this many updates"`
 	LearningRate  float64 `yaml:"learning_rate" default:"0.001" check:">0..1" help:"peak learning rate, reached at warmup_updates"`
 	WarmupUpdates int     `yaml:"warmup_updates" default:"1000" check:"1.." help:"updates over which the learning rate rises"`
