@@ -10,14 +10,16 @@ import (
 	"syscall"
 )
 
-// disk is what a save does to the file system. Tests put one in its place that fills up or dies on the way.
+// disk is what saving and removing do to the file system. Tests put one in its place that fills up, fails or dies on the
+// way.
 type disk interface {
 	Mkdir(path string) error
 	Create(path string) (file, error)
 	SyncDir(path string) error        // makes the names in a folder durable
 	Replace(temp, final string) error // gives the folder temp the name final; what had it is called temp then
-	Discard(temp string) error        // removes a checkpoint's files and the folder, if there is nothing else in it
-	Free(path string) (int64, bool)   // bytes that can be written there, if that is known
+	Rename(from, to string) error
+	Remove(path string) error       // a file or an empty folder
+	Free(path string) (int64, bool) // bytes that can be written there, if that is known
 }
 
 type file interface {
@@ -31,9 +33,10 @@ type osDisk struct{}
 
 func (osDisk) Mkdir(path string) error          { return os.Mkdir(path, 0o777) }
 func (osDisk) Create(path string) (file, error) { return os.Create(path) }
-func (osDisk) Discard(temp string) error        { _, err := discard(temp); return err }
-func (osDisk) Free(path string) (int64, bool)   { return freeBytes(path) }
 func (osDisk) SyncDir(path string) error        { return syncDir(path) }
+func (osDisk) Rename(from, to string) error     { return os.Rename(from, to) }
+func (osDisk) Remove(path string) error         { return os.Remove(path) }
+func (osDisk) Free(path string) (int64, bool)   { return freeBytes(path) }
 
 // Replace gives temp the name final. If final exists the two change names, in one step where the system can: no
 // moment has neither.
@@ -76,8 +79,8 @@ func makeDir(d disk, dir string) error {
 	return nil
 }
 
-// exchangeInSteps is for systems without an exchange in one step. A kill between the renames leaves both
-// checkpoints under temporary names; the older steps are still there.
+// exchangeInSteps is for systems without an exchange in one step. A kill between the renames leaves both checkpoints
+// under temporary names; the older steps are still there.
 func exchangeInSteps(temp, final string) error {
 	aside := temp + ".old"
 	if err := os.Rename(final, aside); err != nil {

@@ -48,12 +48,12 @@ func (d *volatile) Replace(temp, final string) error {
 	return d.osDisk.Replace(temp, final)
 }
 
-// Discard may only be asked for once its replacement's name is on the disk.
-func (d *volatile) Discard(path string) error {
-	if d.folders[filepath.Dir(path)] {
+// Remove may only be asked for once what replaces the file's folder has its name on the disk.
+func (d *volatile) Remove(path string) error {
+	if d.folders[filepath.Dir(path)] || d.folders[filepath.Dir(filepath.Dir(path))] {
 		d.t.Errorf("%s is removed before what replaces it is synced", path)
 	}
-	return d.osDisk.Discard(path)
+	return d.osDisk.Remove(path)
 }
 
 type volatileFile struct {

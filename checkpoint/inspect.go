@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// maxState is the longest trainer.json that is read, in bytes.
-const maxState = 256 << 20
+// maxState is the longest trainer.json that is written or read, in bytes: a vocabulary of a hundred thousand entries
+// stays below it.
+const maxState = 16 << 20
 
 // inspect reads trainer.json and compares the sizes of the other files with it: the quick part of Open.
 func inspect(path string) (*manifest, error) {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 )
 
 // format is the version of the layout of trainer.json and of the files beside it.
@@ -66,23 +65,20 @@ func decode(text []byte) (*manifest, error) {
 
 // parse reads the manifest's JSON and checks that it says all it has to.
 func parse(text []byte) (*manifest, error) {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	var m manifest
 	var header struct {
 		Format string `json:"format"`
 	}
-	if err := json.Unmarshal(text, &header); err != nil {
+	if err := json.Unmarshal(text, &header); err != nil { // all of the text is JSON then
 		return nil, err
 	}
 	if header.Format != format {
 		return nil, fmt.Errorf("its format is %.60q, and this program reads %q", header.Format, format)
 	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	var m manifest
 	if err := dec.Decode(&m); err != nil {
 		return nil, err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("text after the closing brace")
 	}
 	if m.Step < 0 {
 		return nil, fmt.Errorf("step %d", m.Step)
@@ -94,8 +90,8 @@ func parse(text []byte) (*manifest, error) {
 		return nil, fmt.Errorf("%d files listed, and a checkpoint has %s and %s", len(m.Files), ModelFile, OptimizerFile)
 	}
 	for _, name := range []string{ModelFile, OptimizerFile} {
-		info, ok := m.Files[name]
-		if sum, err := hex.DecodeString(info.SHA256); !ok || err != nil || len(sum) != sha256.Size || info.Bytes < 0 {
+		info := m.Files[name]
+		if sum, err := hex.DecodeString(info.SHA256); err != nil || len(sum) != sha256.Size || info.Bytes < 0 {
 			return nil, fmt.Errorf("no size and checksum of %s", name)
 		}
 	}

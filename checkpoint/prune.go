@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 )
@@ -18,7 +17,9 @@ type Keep struct {
 // Prune removes old checkpoints from dir and names them. What is damaged doesn't count among the last: one whose
 // trainer.json or sizes are wrong and, of those in keep.Suspect, whose files are read again, one whose checksums are. A
 // folder loses its name before its files, so that a kill leaves no half checkpoint.
-func Prune(dir string, keep Keep) (removed []string, err error) {
+func Prune(dir string, keep Keep) (removed []string, err error) { return prune(osDisk{}, dir, keep) }
+
+func prune(d disk, dir string, keep Keep) (removed []string, err error) {
 	if keep.Last < 1 {
 		return nil, fmt.Errorf("keeping the last %d checkpoints: at least 1 has to stay", keep.Last)
 	}
@@ -36,7 +37,7 @@ func Prune(dir string, keep Keep) (removed []string, err error) {
 			}
 		case keep.names(e) || !own(e.Path): // what is no checkpoint isn't ours to remove
 		default:
-			gone, failed := remove(dir, e)
+			gone, failed := remove(d, dir, e)
 			err = errors.Join(err, failed)
 			if gone {
 				removed = append(removed, e.Path)
@@ -65,11 +66,13 @@ func whole(path string) bool {
 }
 
 // RemoveOthers removes all checkpoints from dir but the one at path.
-func RemoveOthers(dir, path string) error {
+func RemoveOthers(dir, path string) error { return removeOthers(osDisk{}, dir, path) }
+
+func removeOthers(d disk, dir, path string) error {
 	list, err := List(dir)
 	for _, e := range list {
 		if !sameName(e.Path, path) && own(e.Path) {
-			_, failed := remove(dir, e)
+			_, failed := remove(d, dir, e)
 			err = errors.Join(err, failed)
 		}
 	}
@@ -77,12 +80,12 @@ func RemoveOthers(dir, path string) error {
 }
 
 // remove takes a checkpoint's name away and then its files; gone says that the first has happened.
-func remove(dir string, e Entry) (gone bool, err error) {
+func remove(d disk, dir string, e Entry) (gone bool, err error) {
 	temp := tempName(dir, e.Step)
-	if err := os.Rename(e.Path, temp); err != nil {
+	if err := d.Rename(e.Path, temp); err != nil {
 		return false, err
 	}
-	kept, err := discard(temp)
+	kept, err := discard(d, temp)
 	if kept != "" {
 		err = errors.New(otherFiles(e.Path, kept))
 	}

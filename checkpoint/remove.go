@@ -11,13 +11,15 @@ import (
 
 // Clean removes the leftovers in dir and names them. Only the run that owns dir may call it, and not during a save: to
 // anyone else a save in progress looks like a leftover.
-func Clean(dir string) (removed []string, err error) {
+func Clean(dir string) (removed []string, err error) { return clean(osDisk{}, dir) }
+
+func clean(d disk, dir string) (removed []string, err error) {
 	list, err := Leftovers(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range list {
-		kept, failed := discard(path)
+		kept, failed := discard(d, path)
 		if failed != nil {
 			err = errors.Join(err, fmt.Errorf("leftover of a save that was interrupted: %w", failed))
 			continue
@@ -40,13 +42,15 @@ func own(path string) bool {
 // SetAside makes room for a checkpoint of step: what has its name in dir and is none, a file or a folder of somebody's
 // own or a checkpoint whose trainer.json is damaged, gets another name, which is returned. It is "" where there was
 // nothing to do.
-func SetAside(dir string, step int) (moved string, err error) {
+func SetAside(dir string, step int) (moved string, err error) { return setAside(osDisk{}, dir, step) }
+
+func setAside(d disk, dir string, step int) (moved string, err error) {
 	path := filepath.Join(dir, Name(step))
 	if _, err := os.Lstat(path); err != nil || own(path) {
 		return "", nil
 	}
 	moved = aside(path)
-	if err := os.Rename(path, moved); err != nil {
+	if err := d.Rename(path, moved); err != nil {
 		return "", err
 	}
 	return moved, nil
@@ -60,27 +64,27 @@ func aside(path string) string {
 
 // discard removes a folder with a temporary name and the files in it that are a checkpoint's. A folder in which there is
 // more is kept under another name, which is returned.
-func discard(temp string) (kept string, err error) {
+func discard(d disk, temp string) (kept string, err error) {
 	if stat, err := os.Lstat(temp); err != nil || !stat.IsDir() { // gone, or a link: what it leads to stays
-		return "", removeIfThere(temp)
+		return "", removeIfThere(d, temp)
 	}
 	for _, name := range files {
-		if err := removeIfThere(filepath.Join(temp, name)); err != nil {
+		if err := removeIfThere(d, filepath.Join(temp, name)); err != nil {
 			return "", err
 		}
 	}
-	if os.Remove(temp) == nil {
+	if d.Remove(temp) == nil {
 		return "", nil
 	}
 	kept = aside(temp)
-	if err := os.Rename(temp, kept); err != nil {
+	if err := d.Rename(temp, kept); err != nil {
 		return "", err
 	}
 	return kept, nil
 }
 
-func removeIfThere(path string) error {
-	err := os.Remove(path)
+func removeIfThere(d disk, path string) error {
+	err := d.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -67,13 +67,13 @@ func save(d disk, dir string, step int, c Content) (string, error) {
 		err = d.Replace(temp, final)
 	}
 	if err != nil {
-		removal := d.Discard(temp)
+		_, removal := discard(d, temp) // first, so that what is free is known without it
 		return "", errors.Join(explain(d, dir, final, need, err), removal)
 	}
 	if err := d.SyncDir(dir); err != nil {
 		return final, fmt.Errorf("checkpoint %s is written, but a power cut could still lose it: %w", final, err)
 	}
-	_ = d.Discard(temp) // what was called final before; if it can't be removed, Clean finds it
+	_, _ = discard(d, temp) // what was called final before; if it can't be removed, Clean finds it
 	return final, nil
 }
 
@@ -106,7 +106,11 @@ func prepare(step int, c Content) (m *manifest, parts []part, need int64, err er
 		m.Files[p.name] = fileInfo{Bytes: n, SHA256: strings.Repeat("0", 2*sha256.Size)}
 		need += blocks(n)
 	}
-	need += blocks(int64(len(m.encode())))
+	text := int64(len(m.encode()))
+	if text > maxState {
+		return nil, nil, 0, fmt.Errorf("%s takes %d bytes, and no more than %d are read", StateFile, text, maxState)
+	}
+	need += blocks(text)
 	return m, parts, need + block, nil // one more for the folder
 }
 

@@ -25,12 +25,7 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	stat, err := r.Stat()
-	if err != nil {
-		r.Close()
-		return nil, err
-	}
-	f, err := New(path, r, stat.Size())
+	f, err := open(path, r)
 	if err != nil {
 		r.Close()
 		return nil, err
@@ -39,13 +34,21 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
+func open(path string, r *os.File) (*File, error) {
+	size, err := r.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, err
+	}
+	return New(path, r, size)
+}
+
 // New reads the header of the size bytes of r. name is for errors only.
 func New(name string, r io.ReaderAt, size int64) (*File, error) {
 	var prefix [8]byte
 	if size < int64(len(prefix)) {
 		return nil, fmt.Errorf("%s: not a safetensors file: %d bytes, and the shortest has 10", name, size)
 	}
-	if _, err := r.ReadAt(prefix[:], 0); err != nil {
+	if n, err := r.ReadAt(prefix[:], 0); n < len(prefix) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	length := binary.LittleEndian.Uint64(prefix[:])
@@ -54,7 +57,7 @@ func New(name string, r io.ReaderAt, size int64) (*File, error) {
 			name, length, size, MaxHeader)
 	}
 	text := make([]byte, length)
-	if _, err := r.ReadAt(text, 8); err != nil && !(err == io.EOF && size == 8+int64(length)) {
+	if n, err := r.ReadAt(text, 8); n < len(text) {
 		return nil, fmt.Errorf("%s: header: %w", name, err)
 	}
 	start := 8 + int64(length)
