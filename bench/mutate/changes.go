@@ -43,8 +43,8 @@ func (c change) apply(src []byte) ([]byte, error) {
 	return bytes.Join(lines, []byte("\n")), nil
 }
 
-// identify gives each change of a file its ID. Changes of a function with the same text are told apart by the line above
-// them, and where that is the same too by their number.
+// identify gives each change of a file its ID. Changes of a function with the same text are told apart by the line
+// above them, and where that is the same too by their number.
 func identify(found []change, lines []string) {
 	for i := range found {
 		c := &found[i]

@@ -23,15 +23,15 @@ type tester struct {
 	limits map[string]func() (time.Duration, error)
 }
 
-// newTester returns a tester for so many workers side by side. Its limits run a package's tests on the code as it is,
-// the first time they are asked, and say how long the same tests may take on changed code.
-func newTester(ctx context.Context, repo *repository, workers int) (*tester, error) {
+// newTester returns a tester for opts.workers side by side. Its limits run a package's tests on the code as it is, the
+// first time they are asked, and say how long the same tests may take on changed code.
+func newTester(ctx context.Context, repo *repository, opts options) (*tester, error) {
 	flags, err := goCommand(ctx, repo.root, "env", "GOFLAGS")
 	if err != nil {
 		return nil, err
 	}
 	t := &tester{repo: repo, goFlag: string(bytes.TrimSpace(flags)), limits: map[string]func() (time.Duration, error){}}
-	t.procs = max(2, runtime.NumCPU()/workers) // one alone would hide what happens between goroutines
+	t.procs = max(2, runtime.NumCPU()/opts.workers) // one alone would hide what happens between goroutines
 	for p := range repo.packages {
 		t.limits[p] = sync.OnceValues(func() (time.Duration, error) {
 			o, err := t.run(ctx, p, "", time.Hour)
@@ -41,7 +41,7 @@ func newTester(ctx context.Context, repo *repository, workers int) (*tester, err
 			if o.verdict != survived {
 				return 0, fmt.Errorf("the tests of %s fail on the code as it is (%s): mend that first", p, o.test)
 			}
-			return 4*o.elapsed + 30*time.Second, nil // the machine may have other work meanwhile
+			return 4*o.elapsed + opts.timeout, nil // the machine may have other work meanwhile
 		})
 	}
 	return t, nil

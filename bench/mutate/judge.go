@@ -39,7 +39,7 @@ func test(ctx context.Context, repo *repository, queue []change, opts options, o
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	tests, err := newTester(ctx, repo, opts.workers)
+	tests, err := newTester(ctx, repo, opts)
 	if err != nil {
 		return nil, err
 	}

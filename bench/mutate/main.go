@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -39,6 +40,7 @@ type options struct {
 	packages  []string // patterns, as the go command takes them
 	importers bool
 	workers   int
+	timeout   time.Duration
 	least     float64 // per cent
 	json      string  // path of a file, "" for none
 	list      bool
@@ -55,6 +57,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	f.BoolVar(&o.importers, "importers", true,
 		"run the tests of importing packages as well; false: a package's own tests have to catch every change")
 	f.IntVar(&o.workers, "workers", 2, "changes tested at the same time, 1 or 2")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Second,
+		"what tests may take on changed code, beside four times what they take on the code as it is")
 	f.Float64Var(&o.least, "least", 0, "exit with code 1 if fewer per cent are caught")
 	f.StringVar(&o.json, "json", "", "write all figures and every change to this file")
 	f.BoolVar(&o.list, "list", false, "print the chosen changes and test nothing")
@@ -68,6 +72,8 @@ func parse(args []string, out io.Writer) (options, error) {
 		return o, fmt.Errorf("--count is %d; it must be 1 or more", o.count)
 	case o.workers < 1 || o.workers > 2:
 		return o, fmt.Errorf("--workers is %d; it must be 1 or 2", o.workers)
+	case o.timeout <= 0:
+		return o, fmt.Errorf("--timeout is %v; it must be more than 0", o.timeout)
 	case !(o.least >= 0 && o.least <= 100):
 		return o, fmt.Errorf("--least is %v; it must be from 0 to 100 per cent", o.least)
 	}

@@ -52,7 +52,8 @@ func printResult(out io.Writer, r result, done, count int) {
 	if by != "" {
 		by = "  [" + by + "]"
 	}
-	fmt.Fprintf(out, "%3d/%d  %-13s  %s:%d  %s: %s%s  %.1f s\n", done, count, r.Verdict, r.File, r.Line, r.Kind, r.Text, by, r.Seconds)
+	fmt.Fprintf(out, "%3d/%d  %-13s  %s:%d  %s: %s%s  %.1f s\n",
+		done, count, r.Verdict, r.File, r.Line, r.Kind, r.Text, by, r.Seconds)
 }
 
 // print prints the survivors, the tables and the score.
@@ -62,7 +63,8 @@ func (r report) print(out io.Writer) {
 	}
 	for _, c := range r.Changes {
 		if c.Verdict == survived {
-			fmt.Fprintf(out, "\n%s:%d  %s\n-%s\n+%s\n%s\n", c.File, c.Line, c.Kind, c.Old, strings.TrimRight(c.New, " \t"), c.ID)
+			changed := strings.TrimRight(c.New, " \t")
+			fmt.Fprintf(out, "\n%s:%d  %s\n-%s\n+%s\n%s\n", c.File, c.Line, c.Kind, c.Old, changed, c.ID)
 		}
 	}
 	r.table(out, "kind", func(c result) string { return c.Kind })
