@@ -37,7 +37,7 @@ const equivalentsFile = "bench/mutate/equivalent.txt"
 type options struct {
 	seed      uint64
 	count     int
-	packages  []string // patterns, as the go command takes them
+	packages  []string // patterns, as the go command takes them; none: the whole module
 	importers bool
 	workers   int
 	timeout   time.Duration
@@ -53,7 +53,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	f.SortFlags = false
 	f.Uint64Var(&o.seed, "seed", 1, "chooses the changes: the same seed and code give the same ones")
 	f.IntVar(&o.count, "count", 200, "changes that compile and are not judged equivalent")
-	f.StringSliceVar(&o.packages, "packages", []string{"./..."}, "change only these packages")
+	f.StringSliceVar(&o.packages, "packages", nil, "change only these packages; none named: all of the module's")
 	f.BoolVar(&o.importers, "importers", true,
 		"run the tests of importing packages as well; false: a package's own tests have to catch every change")
 	f.IntVar(&o.workers, "workers", 2, "changes tested at the same time, 1 or 2")
@@ -123,8 +123,9 @@ func run(ctx context.Context, dir string, args []string, out io.Writer) error {
 		return err
 	}
 	r := newReport(opts, results, stale)
+	r.interrupted = ctx.Err() != nil
 	r.print(out)
-	if ctx.Err() != nil {
+	if r.interrupted {
 		return errors.New("interrupted: the report holds what was tested until then")
 	}
 	if opts.json != "" {

@@ -21,6 +21,7 @@ type report struct {
 	Stale        []string `json:"stale"`
 	Changes      []result `json:"changes"`
 	wanted       int
+	interrupted  bool
 }
 
 func newReport(opts options, results []result, stale []string) report {
@@ -71,9 +72,9 @@ func (r report) print(out io.Writer) {
 	r.table(out, "package", func(c result) string { return c.Package })
 	printStale(out, r.Stale)
 	tested := r.Caught + r.Survived
-	fmt.Fprintf(out, "\ncaught %d of %d changes: %.1f %%  (seed %d; %d caught by time; %d did not compile and were replaced)\n",
+	fmt.Fprintf(out, "\ncaught %d of %d changes: %.1f %%  (seed %d; %d caught by time; %d not compiling, replaced)\n",
 		r.Caught, tested, r.Score, r.Seed, r.TimedOut, r.NotCompiling)
-	if tested < r.wanted {
+	if tested < r.wanted && !r.interrupted {
 		fmt.Fprintf(out, "%d changes were asked for; there are no more\n", r.wanted)
 	}
 }
@@ -97,12 +98,12 @@ func (r report) table(out io.Writer, title string, key func(result) string) {
 		}
 	}
 	score := func(k string) float64 { return percent(rows[k].caught, rows[k].caught+rows[k].survived) }
+	before := func(a, b string) int { return cmp.Or(cmp.Compare(score(a), score(b)), cmp.Compare(a, b)) }
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "\ncaught\tsurvived\tnot compiling\t%%\t  %s\n", title)
-	for _, k := range slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
-		return cmp.Or(cmp.Compare(score(a), score(b)), cmp.Compare(a, b))
-	}) {
-		fmt.Fprintf(w, "%d\t%d\t%d\t%.1f\t  %s\n", rows[k].caught, rows[k].survived, rows[k].notCompiling, score(k), k)
+	for _, k := range slices.SortedFunc(maps.Keys(rows), before) {
+		n := rows[k]
+		fmt.Fprintf(w, "%d\t%d\t%d\t%.1f\t  %s\n", n.caught, n.survived, n.notCompiling, score(k), k)
 	}
 	w.Flush()
 }

@@ -61,8 +61,11 @@ func loadRepository(ctx context.Context, dir string) (*repository, error) {
 	}
 }
 
-// match returns the import paths of the packages that patterns name, seen from dir.
+// match returns the import paths of the packages that patterns name, seen from dir; without patterns, all there are.
 func (r *repository) match(ctx context.Context, dir string, patterns []string) ([]string, error) {
+	if len(patterns) == 0 {
+		return slices.Sorted(maps.Keys(r.packages)), nil
+	}
 	out, err := goCommand(ctx, dir, append([]string{"list", "--"}, patterns...)...)
 	if err != nil {
 		return nil, err
