@@ -56,7 +56,8 @@ func TestCrossEntropyGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// The op's last token is always the end; the file's may be any: the classes are renamed by swapping two columns.
+		// The op's last token is always the end; the file's may be any: the classes are renamed by swapping two
+		// columns.
 		l, v := shape[0], shape[1]
 		swap := func(class int) int {
 			switch class {

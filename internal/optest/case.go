@@ -77,8 +77,8 @@ func (c Case) Ops() ([]string, error) {
 	return names, nil
 }
 
-// Covered holds the names of all ops that a case compares with Ref. A case whose graph can't be built covers nothing, and
-// fails in Check.
+// Covered holds the names of all ops that a case compares with Ref. A case whose graph can't be built covers nothing,
+// and fails in Check.
 func Covered() map[string]bool {
 	names := map[string]bool{}
 	for _, c := range Cases() {
