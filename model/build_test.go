@@ -67,6 +67,9 @@ func TestInputs(t *testing.T) {
 		if c.keys {
 			want = append(want, Keys)
 		}
+		if c.decoder > 0 {
+			want = append(want, DecoderPositions)
+		}
 		slices.Sort(names)
 		slices.Sort(want)
 		if !slices.Equal(names, want) {

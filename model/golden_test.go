@@ -73,18 +73,23 @@ func openGolden(t *testing.T, name string) *golden {
 			g.feeds[n] = op.Array{Data: []float64{1 / float64(g.shape.Batch)}, Shape: n.Shape()}
 		case Positions:
 			g.feeds[n] = op.Array{Data: positions(g.shape.Encoded(g.c), g.c.DModel), Shape: n.Shape()}
+		case DecoderPositions:
+			g.feeds[n] = op.Array{Data: sinusoids(0, g.shape.Tokens+1, 1, g.c.DModel), Shape: n.Shape()}
 		}
 	}
 	return g
 }
 
 // positions is the table of relative positions in float64, by its formula: row c holds the sinusoid of S-1-c.
-func positions(s, d int) []float64 {
+func positions(s, d int) []float64 { return sinusoids(s-1, 2*s-1, -1, d) }
+
+// sinusoids is a table of n positions, the first, and each step away from the one before.
+func sinusoids(first, n, step, d int) []float64 {
 	var t []float64
-	for r := s - 1; r > -s; r-- {
+	for c := range n {
 		for m := range d / 2 {
-			w := math.Pow(10000, -2*float64(m)/float64(d))
-			t = append(t, math.Sin(float64(r)*w), math.Cos(float64(r)*w))
+			angle := float64(first+c*step) * math.Pow(10000, -2*float64(m)/float64(d))
+			t = append(t, math.Sin(angle), math.Cos(angle))
 		}
 	}
 	return t

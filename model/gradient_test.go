@@ -98,6 +98,8 @@ func randomNetwork(t *testing.T, c Config, shape Shape) (*Network, map[*G.Node]o
 			a.Data = []float64{0.5}
 		case Positions:
 			a.Data = positions(shape.Encoded(c), c.DModel)
+		case DecoderPositions:
+			a.Data = sinusoids(0, shape.Tokens+1, 1, c.DModel)
 		default:
 			a.Ints = make([]int32, op.Size(n.Shape()))
 			for i := range a.Ints {

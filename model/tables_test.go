@@ -24,10 +24,15 @@ func TestTables(t *testing.T) {
 	for i, s := range []int{5, 1, 30, 7} {
 		testkit.Close(t, "positions kept", doubles(before[i]), positions(s, d), 6e-8)
 	}
+	// The decoder's are counted from 0, and the first rows serve shorter targets.
+	for _, n := range []int{3, 1, 17, 16} {
+		got := tables.Shared(DecoderPositions, []int{n, d})
+		testkit.Close(t, "decoder's positions", doubles(got), sinusoids(0, n, 1, d), 6e-8)
+	}
 	for _, c := range []struct {
 		name  string
 		shape []int
-	}{{"other", []int{9, d}}, {Positions, []int{8, d}}, {Positions, []int{9, d + 2}}, {Positions, []int{9}}} {
+	}{{"other", []int{9, d}}, {Positions, []int{8, d}}, {Positions, []int{9, d + 2}}, {Positions, []int{9}}, {DecoderPositions, []int{9, d + 2}}, {DecoderPositions, []int{0, d}}} {
 		if tables.Shared(c.name, c.shape) != nil {
 			t.Errorf("there is a table %s %v", c.name, c.shape)
 		}
