@@ -33,8 +33,8 @@ func (e *SettingsError) Error() string {
 }
 
 // Compare holds the settings that a checkpoint was made with against the present ones. Both may be anything that
-// encoding/json can write: maps, structs, raw JSON. It returns nil if they are equal, and otherwise a *SettingsError that
-// names each key that differs, sorted, with both values. A list counts as one key: a long one is described by its
+// encoding/json can write: maps, structs, raw JSON. It returns nil if they are equal, and otherwise a *SettingsError
+// that names each key that differs, sorted, with both values. A list counts as one key: a long one is described by its
 // length, or by the first place where the two differ.
 func Compare(saved, current any) error {
 	a, err := plain(saved)

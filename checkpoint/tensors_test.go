@@ -44,8 +44,8 @@ func TestLoadNamesEveryTensorThatDisagrees(t *testing.T) {
 	}
 }
 
-// No Load is called before all is known to agree: a checkpoint's weights have to be float32, and two networks can disagree
-// about every tensor. After that a Load's error is the load's.
+// No Load is called before all is known to agree: a checkpoint's weights have to be float32, and two networks can
+// disagree about every tensor. After that a Load's error is the load's.
 func TestLoadIsRefusedBeforeItBegins(t *testing.T) {
 	python := filepath.Join("..", "internal", "safetensors", "testdata", "python.safetensors")
 	dst := shapes(t, python)
