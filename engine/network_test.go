@@ -23,9 +23,17 @@ func tiny(subsampling, decoderLayers int) model.Config {
 // networkSpec is what a network asks the engine for.
 func networkSpec(t testing.TB, c model.Config, shape model.Shape, purpose model.Purpose) (Spec, *model.Network) {
 	t.Helper()
-	net, err := model.Build(c, shape, purpose)
+	spec, net, err := buildSpec(c, shape, purpose)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return spec, net
+}
+
+func buildSpec(c model.Config, shape model.Shape, purpose model.Purpose) (Spec, *model.Network, error) {
+	net, err := model.Build(c, shape, purpose)
+	if err != nil {
+		return Spec{}, nil, err
 	}
 	spec := Spec{Weights: net.Weights, Shared: net.Shared, Outputs: map[string]*G.Node{}}
 	for name, node := range map[string]*G.Node{"ctc": net.CTC, "ce": net.CE} {
@@ -38,10 +46,7 @@ func networkSpec(t testing.TB, c model.Config, shape model.Shape, purpose model.
 	} else {
 		spec.Outputs["logits"] = net.Logits
 	}
-	if err := net.Graph.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return spec, net
+	return spec, net, net.Graph.Err()
 }
 
 // networkRig gives a network start values and a random batch of utterances of different lengths.
