@@ -173,10 +173,8 @@ func (c *Crew[K]) table(name string, shape tensor.Shape) []float32 { return c.ne
 
 // Run makes a pass: each worker runs its batches one after the other.
 func (c *Crew[K]) Run(p *Pass[K]) error {
-	for _, b := range p.Batches {
-		if err := c.checkWorker(b); err != nil {
-			return err
-		}
+	if err := c.checkWorkers(p.Batches); err != nil {
+		return err
 	}
 	c.pass = p
 	err := c.do(c.run)

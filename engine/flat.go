@@ -90,6 +90,9 @@ func (w *worker[K]) flat(name string, of int, p piece, out op.Tensor, in ...op.T
 
 // Reduce adds the gradients of all workers that ran, in the order of the workers, to those of the first of them.
 func (c *Crew[K]) Reduce() (squares float64, err error) {
+	if err := c.usable(); err != nil {
+		return 0, err
+	}
 	c.ran = c.ran[:0]
 	for _, w := range c.workers {
 		if w.runs > 0 {

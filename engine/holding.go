@@ -119,10 +119,12 @@ func (h *holding[K]) Prices(keys []K) ([]Price, error) {
 	return prices, nil
 }
 
-// checkWorker refuses a batch for a worker that isn't there.
-func (h *holding[K]) checkWorker(b Batch[K]) error {
-	if b.Worker < 0 || b.Worker >= len(h.arenas) {
-		return fmt.Errorf("batch %+v is for worker %d: there are workers 0 to %d", b.Key, b.Worker, len(h.arenas)-1)
+// checkWorkers refuses batches for a worker that isn't there.
+func (h *holding[K]) checkWorkers(batches []Batch[K]) error {
+	for i, b := range batches {
+		if b.Worker < 0 || b.Worker >= len(h.arenas) {
+			return fmt.Errorf("batch %d, %+v, is for worker %d: there are workers 0 to %d", i, b.Key, b.Worker, len(h.arenas)-1)
+		}
 	}
 	return nil
 }
@@ -133,11 +135,11 @@ func (h *holding[K]) prepare(batches []Batch[K], bytes int64) (moved bool, err e
 	if err := h.usable(); err != nil {
 		return false, err
 	}
+	if err := h.checkWorkers(batches); err != nil {
+		return false, err
+	}
 	h.programs.Limit = max(h.programs.Limit, len(batches)) // none of this pass may be dropped before it has run
 	for _, b := range batches {
-		if err := h.checkWorker(b); err != nil {
-			return false, err
-		}
 		p, err := h.programs.Get(b.Key)
 		if err != nil {
 			return false, err

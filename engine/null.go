@@ -45,10 +45,10 @@ func (n *Null[K]) Prepare(batches []Batch[K], bytes int64) error {
 
 // Run looks whether the pass was prepared, and computes nothing: Fill and Collect are not called.
 func (n *Null[K]) Run(p *Pass[K]) error {
+	if err := n.checkWorkers(p.Batches); err != nil {
+		return err
+	}
 	for i, b := range p.Batches {
-		if err := n.checkWorker(b); err != nil {
-			return err
-		}
 		prog, arena := n.programs.kept(b.Key), n.arenas[b.Worker]
 		if prog == nil || arena == nil || arena.Size() < prog.ArenaBytes() {
 			return notPrepared(i, b)
