@@ -16,6 +16,7 @@ var places = regexp.MustCompile(`^(encoder\.subsample\.(conv|depthwise|pointwise
 // Every value of a preset's training program has a place in the network, and no two have one name; whatever is not a
 // value of the forward pass says what it is.
 func TestNamesOfValues(t *testing.T) {
+	t.Parallel()
 	for _, p := range presets {
 		spec, _ := networkSpec(t, p.config, model.Shape{Batch: 2, Frames: 800, Tokens: 80}, model.Training)
 		for _, mode := range modes {

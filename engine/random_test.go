@@ -160,6 +160,7 @@ func (g *grower) step() *G.Node {
 // TestRandomGraphs holds random graphs in planned memory to the specifications and to Gorgonia's tape. A result
 // that takes the memory of something read later, or a view at the wrong place, would show here.
 func TestRandomGraphs(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(150) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r, g := randomRig(t, seed, false)

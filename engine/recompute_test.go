@@ -49,6 +49,7 @@ func count(p *Program, suffix string) (n int) {
 }
 
 func TestRecomputeChangesNoBit(t *testing.T) {
+	t.Parallel()
 	for _, c := range []model.Config{tiny(4, 0), tiny(4, 1), tiny(2, 2), tiny(8, 1)} {
 		for _, shape := range []model.Shape{{Batch: 3, Frames: 37, Tokens: 4}, {Batch: 1, Frames: 400, Tokens: 30}, {Batch: 2, Frames: 130, Tokens: 1}, {Batch: 1, Frames: 1, Tokens: 1}} {
 			for _, half := range []bool{false, true} {
@@ -74,6 +75,7 @@ func TestRecomputeChangesNoBit(t *testing.T) {
 // Random graphs with random blocks: blocks that read each other's inner values, outputs inside blocks, values of a block
 // that are gradients, weights used in several blocks.
 func TestRecomputeOfRandomGraphs(t *testing.T) {
+	t.Parallel()
 	again := 0
 	for seed := range uint64(150) {
 		r, _ := randomRig(t, seed, true)
@@ -102,6 +104,7 @@ func TestRecomputeOfNothing(t *testing.T) {
 // Between its forward and its backward pass only a block's result is there: whatever the backward pass reads of the
 // forward pass was made outside of blocks, or is what the next block reads.
 func TestRecomputeKeepsResultsOfBlocksOnly(t *testing.T) {
+	t.Parallel()
 	for _, p := range presets {
 		spec, _ := networkSpec(t, p.config, model.Shape{Batch: 2, Frames: 800, Tokens: 80}, model.Training)
 		for _, half := range []bool{false, true} {
@@ -141,6 +144,7 @@ func isResult(name string) bool {
 // TestRecomputeIsSmaller holds the arena to what it should be: that of a network of one encoder and one decoder block,
 // and for each further block its result, its inputs' gradients having come and gone.
 func TestRecomputeIsSmaller(t *testing.T) {
+	t.Parallel()
 	for _, p := range presets {
 		for _, shape := range []model.Shape{{Batch: 2, Frames: 800, Tokens: 80}, {Batch: 2, Frames: 3000, Tokens: 300}} {
 			arena := func(spec Spec, recompute Recompute, half bool) int64 {
