@@ -51,7 +51,7 @@ func openGolden(t *testing.T, name string) *golden {
 	_, x := g.floats("input.x")
 	targets := g.ints("input.targets")
 	g.shape = Shape{Batch: x[0], Frames: x[1], Tokens: len(targets) / x[0]}
-	net, err := Build(g.c, g.shape, true)
+	net, err := Build(g.c, g.shape, Training)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,25 +74,38 @@ func openGolden(t *testing.T, name string) *golden {
 		case Positions:
 			g.feeds[n] = op.Array{Data: positions(g.shape.Encoded(g.c), g.c.DModel), Shape: n.Shape()}
 		case DecoderPositions:
-			g.feeds[n] = op.Array{Data: sinusoids(0, g.shape.Tokens+1, 1, g.c.DModel), Shape: n.Shape()}
+			g.feeds[n] = op.Array{Data: steps(g.shape.Tokens+1, g.c.DModel), Shape: n.Shape()}
 		}
 	}
 	return g
 }
 
 // positions is the table of relative positions in float64, by its formula: row c holds the sinusoid of S-1-c.
-func positions(s, d int) []float64 { return sinusoids(s-1, 2*s-1, -1, d) }
-
-// sinusoids is a table of n positions, the first, and each step away from the one before.
-func sinusoids(first, n, step, d int) []float64 {
+func positions(s, d int) []float64 {
 	var t []float64
-	for c := range n {
-		for m := range d / 2 {
-			angle := float64(first+c*step) * math.Pow(10000, -2*float64(m)/float64(d))
-			t = append(t, math.Sin(angle), math.Cos(angle))
-		}
+	for r := s - 1; r > -s; r-- {
+		t = append(t, sinusoid(r, d)...)
 	}
 	return t
+}
+
+// steps is the table of the decoder's positions in float64: row c holds the sinusoid of c.
+func steps(n, d int) []float64 {
+	var t []float64
+	for c := range n {
+		t = append(t, sinusoid(c, d)...)
+	}
+	return t
+}
+
+// sinusoid is one row of a table: sines and cosines in turn (Vaswani et al. 2017, section 3.5).
+func sinusoid(position, d int) []float64 {
+	var row []float64
+	for m := range d / 2 {
+		w := float64(position) * math.Pow(10000, -2*float64(m)/float64(d))
+		row = append(row, math.Sin(w), math.Cos(w))
+	}
+	return row
 }
 
 func (g *golden) feed(n *G.Node, name string) {
