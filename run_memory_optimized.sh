@@ -1,6 +1,6 @@
 #!/bin/sh
 # The optimized preset, 2 utterances at a time, 4 times an update, in half precision. Further arguments go to
-# konkanitrain; a flag given again overrules the one here:
+# konkanitrain; a flag that is among them overrules the one here:
 #   ./run_memory_optimized.sh --train_manifest train.jsonl --val_manifest dev.jsonl --resume auto
 # The program is the one beside this script, or else one on the PATH, or else it is built here.
 set -eu
@@ -11,4 +11,12 @@ program=$here/konkanitrain
 	program=$here/konkanitrain
 	(cd "$here" && go build -o konkanitrain ./cmd/konkanitrain)
 }
-exec "$program" --config "$here/configs/optimized.yaml" --batch_size 2 --grad_accum 4 --fp16 "$@"
+# name FLAG: its name, without a value, and with _ for -.
+name() { printf '%s' "${1%%=*}" | tr - _; }
+for flag in --fp16 --grad_accum=4 --batch_size=2 "--config=$here/configs/optimized.yaml"; do
+	for arg; do
+		[ "$(name "$arg")" != "$(name "$flag")" ] || continue 2
+	done
+	set -- "$flag" "$@"
+done
+exec "$program" "$@"

@@ -147,5 +147,3 @@ func FuzzManifest(f *testing.F) {
 		}
 	})
 }
-
-func contains(text, part string) bool { return strings.Contains(text, part) }

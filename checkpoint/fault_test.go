@@ -1,26 +1,26 @@
 package checkpoint
 
 import (
-	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"testing"
 )
 
-// faulty is a disk on which the operation number `at` goes wrong: fail is called instead of it, or in the
-// middle of it if it is a write. Numbers count from 1; syncs are left out to keep the tests quick.
+// faulty is a disk on which the operation number `at` goes wrong, and those after it up to `until`: fail is called
+// instead of it, or in the middle of it if it is a write. Numbers count from 1; syncs are left out to keep the tests
+// quick.
 type faulty struct {
 	osDisk
-	at, count int
-	fail      func() error
+	at, until, count int
+	fail             func() error
 }
 
 func (d *faulty) step() error {
-	if d.count++; d.count == d.at {
+	if d.count++; d.count == d.at || d.at < d.count && d.count <= d.until {
 		return d.fail()
 	}
 	return nil
@@ -73,194 +73,20 @@ func (f *faultyFile) Write(b []byte) (int, error) {
 
 func (f *faultyFile) Sync() error { return f.d.step() }
 
-// width of the model in the kill test: its tensors take some tens of writes.
-const killWidth = 50_000
+func (f *faultyFile) Close() error { return errors.Join(f.file.Close(), f.d.step()) }
 
-// child is the process that is killed: it saves step 2 and kills itself, with SIGKILL where there is one, at
-// its operation number args[1].
-func child(_ string, args []string) int {
-	at, err := strconv.Atoi(args[1])
-	if err != nil {
-		return 3
+func (d *faulty) Rename(from, to string) error {
+	if err := d.step(); err != nil {
+		return err
 	}
-	d := &faulty{at: at, fail: func() error {
-		self, err := os.FindProcess(os.Getpid())
-		if err == nil {
-			err = self.Kill()
-		}
-		if err != nil {
-			os.Exit(4)
-		}
-		select {}
-	}}
-	model, optimizer := tensors(2, killWidth)
-	if _, err := save(d, args[0], 2, Content{Model: model, Optimizer: optimizer, State: theState(2)}); err != nil {
-		return 5
-	}
-	return 0
+	return d.osDisk.Rename(from, to)
 }
 
-func TestKilledWhileSaving(t *testing.T) {
-	dir := t.TempDir()
-	mustSave(t, dir, 1, 5)
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
+func (d *faulty) Remove(path string) error {
+	if err := d.step(); err != nil {
+		return err
 	}
-	kills, leftovers := 0, 0
-	for at := 1; ; at++ {
-		cmd := exec.CommandContext(context.Background(), program, dir, strconv.Itoa(at))
-		cmd.Env = append(os.Environ(), "CHECKPOINT_TEST_CHILD=kill")
-		err := cmd.Run()
-		if code := cmd.ProcessState.ExitCode(); code > 1 {
-			t.Fatalf("kill at operation %d: exit code %d, %v", at, code, err)
-		}
-		c, damaged, latestErr := Latest(dir)
-		if latestErr != nil || len(damaged) != 0 || c == nil {
-			t.Fatalf("kill at operation %d: %v %v", at, damaged, latestErr)
-		}
-		if err == nil {
-			mustHold(t, c, 2, killWidth)
-			break
-		}
-		kills++
-		if c.Step == 1 {
-			mustHold(t, c, 1, 5)
-		} else { // killed after it had the final name
-			mustHold(t, c, 2, killWidth)
-		}
-		named, errNamed := Leftovers(dir)
-		removed, errClean := Clean(dir)
-		if errNamed != nil || errClean != nil || len(named) != len(removed) || len(named) > 1 {
-			t.Fatalf("kill at operation %d: leftovers %v %v, removed %v %v", at, named, errNamed, removed, errClean)
-		}
-		leftovers += len(named)
-	}
-	if kills < 50 || leftovers < 45 {
-		t.Errorf("%d kills with %d leftovers: too few to be spread over the save", kills, leftovers)
-	}
-}
-
-// While a checkpoint is replaced by another of the same step, one of the two is there at every moment.
-func TestKilledWhileReplacing(t *testing.T) {
-	dir := t.TempDir()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for at := 1; ; at += 7 {
-		mustSave(t, dir, 2, 5)
-		cmd := exec.CommandContext(context.Background(), program, dir, strconv.Itoa(at))
-		cmd.Env = append(os.Environ(), "CHECKPOINT_TEST_CHILD=kill")
-		err := cmd.Run()
-		c, damaged, latestErr := Latest(dir)
-		if latestErr != nil || len(damaged) != 0 || c == nil {
-			t.Fatalf("kill at operation %d: %v %v", at, damaged, latestErr)
-		}
-		model, _ := tensors(2, 5)
-		if c.LoadModel(blank(model)) == nil {
-			mustHold(t, c, 2, 5)
-		} else {
-			mustHold(t, c, 2, killWidth)
-		}
-		if _, err := Clean(dir); err != nil {
-			t.Fatal(err)
-		}
-		if err == nil {
-			return
-		}
-	}
-}
-
-// full is a disk with room for so many bytes. It knows how much is free only if known is set.
-type full struct {
-	osDisk
-	left  int64
-	known bool
-}
-
-func (d *full) Free(string) (int64, bool) { return d.left, d.known }
-func (d *full) SyncDir(string) error      { return nil }
-func (d *full) Create(path string) (file, error) {
-	f, err := d.osDisk.Create(path)
-	return &fullFile{f, d}, err
-}
-
-type fullFile struct {
-	file
-	d *full
-}
-
-func (f *fullFile) Sync() error { return nil }
-func (f *fullFile) Write(b []byte) (int, error) {
-	n := int(min(int64(len(b)), f.d.left))
-	f.d.left -= int64(n)
-	n, err := f.file.Write(b[:n])
-	if err == nil && n < len(b) {
-		err = &os.PathError{Op: "write", Path: "test", Err: syscall.ENOSPC}
-	}
-	return n, err
-}
-
-// refusedForSpace checks what has to be true after a save of step 2 for which there was no room.
-func refusedForSpace(t *testing.T, dir string, err error) *NoSpaceError {
-	t.Helper()
-	var e *NoSpaceError
-	if !errors.As(err, &e) || filepath.Base(e.Path) != Name(2) || e.Need <= 0 {
-		t.Fatalf("got %v", err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 {
-		t.Fatalf("the folder has %v, want the older checkpoint alone (%v)", entries, err)
-	}
-	c, damaged, err := Latest(dir)
-	if err != nil || len(damaged) != 0 {
-		t.Fatal(damaged, err)
-	}
-	mustHold(t, c, 1, 2)
-	return e
-}
-
-func TestDiskFullAfterAnyNumberOfBytes(t *testing.T) {
-	dir := t.TempDir()
-	mustSave(t, dir, 1, 2)
-	model, optimizer := tensors(2, 2)
-	for room := int64(0); ; room++ {
-		_, err := save(&full{left: room}, dir, 2, Content{Model: model, Optimizer: optimizer, State: theState(2)})
-		if err == nil {
-			if room < 1000 {
-				t.Errorf("a save in %d bytes", room)
-			}
-			break
-		}
-		e := refusedForSpace(t, dir, err)
-		if !errors.Is(err, syscall.ENOSPC) || e.Free != -1 {
-			t.Fatalf("room for %d bytes: %v", room, err)
-		}
-	}
-	c, _, err := Latest(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustHold(t, c, 2, 2)
-}
-
-func TestDiskFullIsFoundBeforeWriting(t *testing.T) {
-	dir := t.TempDir()
-	mustSave(t, dir, 1, 2)
-	model, optimizer := tensors(2, 2)
-	_, err := save(&full{left: 5000, known: true}, dir, 2, Content{Model: model, Optimizer: optimizer, State: theState(2)})
-	e := refusedForSpace(t, dir, err)
-	if e.Free != 5000 || e.Err != nil {
-		t.Errorf("%+v", e)
-	}
-	want := "needs 16384 bytes, and only 5000 bytes are free" // a block each for three files and the folder
-	if text := e.Error(); !contains(text, want) || !contains(text, "older checkpoints are as they were") {
-		t.Errorf("got %q, want %q in it", text, want)
-	}
-	if _, err := save(&full{left: e.Need, known: true}, dir, 2, Content{Model: model, Optimizer: optimizer, State: theState(2)}); err != nil {
-		t.Errorf("with the bytes that were asked for: %v", err)
-	}
+	return d.osDisk.Remove(path)
 }
 
 // Every operation of a save can fail, not only writes.
@@ -302,5 +128,131 @@ func TestAnyOperationFails(t *testing.T) {
 			t.Errorf("only %d operations failed", failed)
 		}
 		os.RemoveAll(filepath.Join(dir, Name(2)))
+	}
+}
+
+// What can't be removed either is said too, and stays for Clean.
+func TestRemovingFailsAfterASave(t *testing.T) {
+	dir := t.TempDir()
+	mustSave(t, dir, 1, 2)
+	n := 0
+	d := &faulty{at: 4, until: 1 << 30, fail: func() error { n++; return fmt.Errorf("fault %d", n) }}
+	_, err := save(d, dir, 2, content(2, 2))
+	if err == nil || !contains(err.Error(), "fault 1") || !contains(err.Error(), fmt.Sprintf("fault %d", n)) || n < 2 {
+		t.Errorf("%d faults, and the error is %v", n, err)
+	}
+	if left, err := Leftovers(dir); err != nil || len(left) != 1 {
+		t.Errorf("left is %v, %v", left, err)
+	}
+	if removed, err := Clean(dir); err != nil || len(removed) != 1 {
+		t.Errorf("removed %v, %v", removed, err)
+	}
+}
+
+// Every operation of removing can fail: it is said, what hasn't lost its name is whole, and the others are removed all
+// the same.
+func TestAnyRemovalFails(t *testing.T) {
+	cause := errors.New("input/output error")
+	for what, remove := range map[string]func(d disk, dir string) ([]string, error){
+		"Prune": func(d disk, dir string) ([]string, error) { return prune(d, dir, Keep{Last: 1}) },
+		"RemoveOthers": func(d disk, dir string) ([]string, error) {
+			return nil, removeOthers(d, dir, filepath.Join("elsewhere", Name(3)))
+		},
+	} {
+		failed := 0
+		for at := 1; ; at++ {
+			dir := t.TempDir()
+			for step := range 4 {
+				mustSave(t, dir, step, 2)
+			}
+			d := &faulty{at: at, fail: func() error { return cause }}
+			removed, err := remove(d, dir)
+			if d.count < at {
+				if err != nil {
+					t.Fatalf("%s: nothing failed, and it says %v", what, err)
+				}
+				break
+			}
+			failed++
+			list, listErr := List(dir)
+			if listErr != nil || len(list) == 0 || list[len(list)-1].Step != 3 || len(list) > 2 {
+				t.Fatalf("%s, operation %d: left are %v, %v", what, at, list, listErr)
+			}
+			for _, e := range list {
+				if _, err := Open(e.Path); err != nil {
+					t.Errorf("%s, operation %d: %v", what, at, err)
+				}
+			}
+			if what == "Prune" && len(list)+len(removed) != 4 {
+				t.Errorf("operation %d: named are %v, left %v", at, removed, list)
+			}
+			if _, cleanErr := Clean(dir); !errors.Is(err, cause) || cleanErr != nil {
+				t.Errorf("%s, operation %d: %v, and then %v", what, at, err, cleanErr)
+			}
+		}
+		if failed != 15 { // three checkpoints: a rename, three files, the folder
+			t.Errorf("%s: %d operations failed", what, failed)
+		}
+	}
+}
+
+// Clean goes on after a leftover that can't be removed, and says which.
+func TestCleanFails(t *testing.T) {
+	cause := errors.New("input/output error")
+	for at := 1; at <= 4; at++ {
+		dir := t.TempDir()
+		for step := range 2 {
+			if err := os.Rename(mustSave(t, dir, step, 2), tempName(dir, step)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		removed, err := clean(&faulty{at: at, fail: func() error { return cause }}, dir)
+		if !errors.Is(err, cause) || !contains(err.Error(), "leftover of a save") || len(removed) != 1 {
+			t.Errorf("operation %d: removed %v, %v", at, removed, err)
+		}
+	}
+	// One that holds other files can't be given another name.
+	dir := t.TempDir()
+	left := tempName(dir, 1)
+	if err := errors.Join(os.Mkdir(left, 0o777), os.WriteFile(filepath.Join(left, "notes"), nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if removed, err := clean(&faulty{at: 5, fail: func() error { return cause }}, dir); !errors.Is(err, cause) || removed != nil {
+		t.Errorf("removed %v, %v", removed, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, Name(1)), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if moved, err := setAside(&faulty{at: 1, fail: func() error { return cause }}, dir, 1); !errors.Is(err, cause) || moved != "" {
+		t.Errorf("moved to %q, %v", moved, err)
+	}
+}
+
+// Each folder that is missing is made and its name synced; what goes wrong is said, but for a parent that can't be read.
+func TestMakeDirFails(t *testing.T) {
+	for _, cause := range []error{errors.New("input/output error"), fs.ErrPermission} {
+		for at := 1; at <= 5; at++ {
+			dir := filepath.Join(t.TempDir(), "a", "b")
+			d := &faulty{at: at, fail: func() error { return cause }}
+			err := makeDir(d, dir)
+			fails := at == 1 || at == 3 || (at == 2 || at == 4) && cause != fs.ErrPermission
+			if fails != errors.Is(err, cause) || !fails && err != nil {
+				t.Errorf("operation %d: %v", at, err)
+			}
+			if _, err := os.Stat(dir); at > 4 && (err != nil || d.count != 4) {
+				t.Errorf("%d operations, %v", d.count, err)
+			}
+		}
+	}
+	// Somebody else makes the folder between the look and the making.
+	dir := filepath.Join(t.TempDir(), "a")
+	d := &faulty{at: 1, fail: func() error { return errors.Join(fs.ErrExist, os.Mkdir(dir, 0o777)) }}
+	if err := makeDir(d, dir); err != nil {
+		t.Error(err)
+	}
+	file := filepath.Join(t.TempDir(), "a")
+	d = &faulty{at: 1, fail: func() error { return errors.Join(fs.ErrExist, os.WriteFile(file, nil, 0o666)) }}
+	if err := makeDir(d, file); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a file in its place: %v", err)
 	}
 }

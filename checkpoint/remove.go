@@ -73,8 +73,8 @@ func discard(d disk, temp string) (kept string, err error) {
 			return "", err
 		}
 	}
-	if d.Remove(temp) == nil {
-		return "", nil
+	if err := d.Remove(temp); !errors.Is(err, fs.ErrExist) { // which says that it isn't empty
+		return "", err
 	}
 	kept = aside(temp)
 	if err := d.Rename(temp, kept); err != nil {

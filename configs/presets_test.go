@@ -42,7 +42,7 @@ func TestPresets(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := train.Default()
-			set, err := settings.Of(&c, nil)
+			set, err := settings.Of(&c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +106,7 @@ func plan(t *testing.T, network model.Config, backward bool) {
 // The recipe that the repository can run by itself names files that are there.
 func TestSmokeFiles(t *testing.T) {
 	c := train.Default()
-	set, err := settings.Of(&c, nil)
+	set, err := settings.Of(&c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,18 +6,28 @@
 // Load reads four forms, told apart by what is there and by the file's extension:
 //
 //   - JSON lines: one object a line with audio_filepath, text, and optionally id, duration, offset, speaker.
-//     Other keys are ignored. With an offset key the line is a part of its file, from offset on and duration
-//     long; without one it is the whole file and duration is only compared with the truth.
+//     Keys are matched exactly, others are ignored, and one that stands twice is reported. With an offset key
+//     the line is a part of its file, from offset on and duration long; without one it is the whole file and
+//     duration is only compared with the truth.
 //   - a Kaldi folder: text, wav.scp, and segments and utt2spk where they exist, joined by utterance.
 //   - .tsv, the tables of Common Voice: a header, tab-separated, quotes mean nothing; audio beside the table
 //     or in clips/.
 //   - .csv: a header, RFC 4180 quotes.
 //
-// Paths are relative to the manifest; backslashes are read as slashes where no file of the literal name exists.
-// UTF-8 with or without a byte-order mark and UTF-16 are read.
+// Paths are relative to the manifest. Where no file of the literal name exists, backslashes are read as slashes, and
+// a name in another Unicode form is taken. UTF-8 with or without a byte-order mark and UTF-16 are read, with line ends
+// of any system.
 //
 // The header of an audio file is the truth about its length. Whatever is left out or doubtful is in the Report,
-// with its file, line and reason; nothing is dropped in silence, and sound and text are never cut to fit a limit.
+// with its file, line and reason; nothing is dropped in silence, and sound and text are never cut to fit a limit. A
+// part that ends behind its recording is left out as a whole. What only reading the sound can show is in the Set's
+// News and Outcome.
+//
+// # Lengths
+//
+// Order, speeds and lengths of an epoch depend on the manifest, the seed and the epoch alone: Loader.Lengths gives the
+// number of feature frames and tokens of every row of every window before a file is read, and what is read is held to
+// it. A row whose file can't be read stays in its window without features.
 //
 // # Identity
 //

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -20,24 +19,26 @@ func readText(path string) (b []byte, note string, err error) {
 	return decode(path, b)
 }
 
-// decode removes the byte-order mark and turns UTF-16 into UTF-8; the note says so, or is "".
+// decode removes the byte-order mark, turns UTF-16 into UTF-8 (the note says so; else it is ""), and makes \n of the
+// line ends of a file that has nothing but \r, as old Macs and some spreadsheets write it.
 func decode(path string, b []byte) (_ []byte, note string, err error) {
-	if rest, ok := bytes.CutPrefix(b, []byte("\xef\xbb\xbf")); ok {
-		return rest, "", nil
+	if order := utf16Order(b); order != nil {
+		if len(b)%2 != 0 {
+			return nil, "", fmt.Errorf("manifest %s: UTF-16 (%s) with an odd number of bytes, %d: the file was cut; save it again, as UTF-8",
+				path, orderName(order), len(b))
+		}
+		units := make([]uint16, 0, len(b)/2)
+		for i := 0; i < len(b); i += 2 {
+			units = append(units, order.Uint16(b[i:]))
+		}
+		b = []byte(string(utf16.Decode(units)))
+		note = fmt.Sprintf("%s is UTF-16 (%s) and was read as such; UTF-8 is usual", filepath.Base(path), orderName(order))
 	}
-	order := utf16Order(b)
-	if order == nil {
-		return b, "", nil
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	if !bytes.ContainsRune(b, '\n') {
+		b = bytes.ReplaceAll(b, []byte("\r"), []byte("\n"))
 	}
-	if len(b)%2 != 0 {
-		return nil, "", fmt.Errorf("manifest %s: UTF-16 (%s) with an odd number of bytes, %d: the file was cut; save it again, as UTF-8", path, orderName(order), len(b))
-	}
-	units := make([]uint16, 0, len(b)/2)
-	for i := 0; i < len(b); i += 2 {
-		units = append(units, order.Uint16(b[i:]))
-	}
-	s := strings.TrimPrefix(string(utf16.Decode(units)), "\ufeff")
-	return []byte(s), fmt.Sprintf("%s is UTF-16 (%s) and was read as such; UTF-8 is usual", filepath.Base(path), orderName(order)), nil
+	return b, note, nil
 }
 
 // utf16Order recognizes UTF-16 by its byte-order mark, or by a zero byte beside the first character, which is
@@ -73,11 +74,14 @@ func lines(b []byte, use func(number int, line string)) {
 	}
 }
 
-// notUTF8 says where s stops being UTF-8; "" if it doesn't.
-func notUTF8(s string) string {
+// notText says where s stops being UTF-8 text; "" if it doesn't.
+func notText(s string) string {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 {
+		switch {
+		case r == 0:
+			return fmt.Sprintf("byte %d is NUL (0), as in blocks that a crash or a full disk left unwritten; remove the zeros", i+1)
+		case r == utf8.RuneError && n == 1:
 			return fmt.Sprintf("byte %d (0x%02X) is not UTF-8; save the file as UTF-8", i+1, s[i])
 		}
 		i += n

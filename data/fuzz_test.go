@@ -87,7 +87,7 @@ func FuzzPathMap(f *testing.F) {
 		if again, err := ParsePathMap([]string{m.From + "=" + m.To}); err != nil || again[0] != m {
 			t.Fatalf("%q -> %v -> %v, %v", mapping, m, again, err)
 		}
-		for _, c := range (resolver{base: "base", maps: []Mapping{m}, clips: true}).candidates(path) {
+		for _, c := range (&resolver{base: "base", maps: []Mapping{m}, clips: true}).candidates(path) {
 			if path != "" && c == "" {
 				t.Fatalf("%q with %v stands for nothing", path, m)
 			}

@@ -29,12 +29,13 @@ func readKaldi(folder, name string) (f kaldiFile, note string, err error) {
 		return f, "", err
 	}
 	lines(b, func(number int, line string) {
-		if bad := notUTF8(line); bad != "" && err == nil {
+		if bad := notText(line); bad != "" && err == nil {
 			err = fmt.Errorf("manifest %s, line %d: %s", f.path, number, bad)
 		}
 		key, value := cutField(line)
 		if before, twice := f.values[key]; twice && err == nil {
-			err = fmt.Errorf("manifest %s: %s stands on lines %d and %d; ids must be unique, remove or rename one", f.path, key, before.line, number)
+			err = fmt.Errorf("manifest %s: %s stands on lines %d and %d; ids must be unique, remove or rename one",
+				f.path, key, before.line, number)
 		}
 		f.keys = append(f.keys, key)
 		f.values[key] = kaldiValue{value, number}
@@ -67,7 +68,8 @@ func listKaldi(folder string) (listing, error) {
 	}
 	texts, err := read("text", false)
 	if errors.Is(err, fs.ErrNotExist) {
-		return l, fmt.Errorf("manifest %s: a folder without a file named text; a Kaldi folder needs text and wav.scp, other manifests are given as a file", folder)
+		return l, fmt.Errorf("manifest %s: a folder without a file named text; "+
+			"a Kaldi folder needs text and wav.scp, other manifests are given as a file", folder)
 	}
 	scp, err2 := read("wav.scp", false)
 	segments, err3 := read("segments", true)
@@ -111,7 +113,8 @@ func (e *entry) recording(value string) {
 	case e.audio == "":
 		e.fail(Broken, "no file in wav.scp")
 	case strings.HasSuffix(e.audio, "|"):
-		e.fail(Broken, "wav.scp has a command, and commands are not run: write its sound to a file, and the file's name into wav.scp")
+		e.fail(Broken, "wav.scp has a command, and commands are not run: "+
+			"write its sound to a file, and the file's name into wav.scp")
 	}
 }
 

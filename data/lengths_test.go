@@ -170,7 +170,8 @@ func TestAnotherLengthThanPlanned(t *testing.T) {
 	}
 }
 
-// Orders and speeds are part of what a seed means: a checkpoint goes on with them. These are those of the first version.
+// Orders and speeds are part of what a seed means: a checkpoint goes on with them. These are those of the first
+// version.
 func TestOrderAndSpeedsNeverChange(t *testing.T) {
 	o, err := NewOrder(lengthsFor(30), 4, 11)
 	if err != nil {

@@ -42,7 +42,8 @@ func (o LoaderOptions) validate(s *Set) error {
 		complain("evaluation with augmentation: scores would change from run to run; leave one out")
 	}
 	if o.Feature.SampleRate != s.SampleRate {
-		complain("the features are at %d Hz, but the manifest was loaded for %d Hz, and lengths would differ; use one sample_rate", o.Feature.SampleRate, s.SampleRate)
+		complain("the features are at %d Hz, but the manifest was loaded for %d Hz, and lengths would differ; use one sample_rate",
+			o.Feature.SampleRate, s.SampleRate)
 	}
 	if err := o.Feature.Validate(); err != nil {
 		errs = append(errs, err)

@@ -286,6 +286,47 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// Next returns when the context ends, also where it waits for data: for a window to be handed out, and for its
+// examples.
+func TestContextEndsWhileTheLoaderBlocks(t *testing.T) {
+	for _, window := range []int{1, 6} { // with 6, two workers hold up the first window itself
+		s := spoken(t, 8)
+		l := newLoader(t, s, options8k(window))
+		l.buffers.mu.Lock() // nobody gets a buffer
+		ctx, cancel := context.WithCancelCause(context.Background())
+		defer cancel(nil)
+		r, err := l.Start(ctx, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		why := errors.New("enough")
+		got := make(chan error)
+		go func() {
+			_, err := r.Next()
+			got <- err
+		}()
+		select {
+		case err := <-got:
+			t.Errorf("windows of %d: Next didn't block: %v", window, err)
+		case <-time.After(20 * time.Millisecond):
+			cancel(why)
+			select {
+			case err := <-got:
+				if err != why {
+					t.Errorf("windows of %d: %v", window, err)
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatalf("windows of %d: Next doesn't return", window)
+			}
+		}
+		if r.Waited() < 20*time.Millisecond {
+			t.Errorf("windows of %d: waited %v", window, r.Waited())
+		}
+		l.buffers.mu.Unlock()
+		r.Close()
+	}
+}
+
 // A steady loop uses the same buffers again and again.
 func TestBuffersAreRecycled(t *testing.T) {
 	s := spoken(t, 24)

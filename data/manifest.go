@@ -21,6 +21,9 @@ func Load(ctx context.Context, path string, o Options) (*Set, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	o = o.withDefaults()
 	l, err := list(path)
 	if err != nil {
@@ -83,52 +86,8 @@ func brokenLines(entries []entry) error {
 	if n > named {
 		more = fmt.Sprintf("\nand %d more", n-named)
 	}
-	return fmt.Errorf("manifest %s%s\n%d of %d lines can't be read; correct them, or set skip_bad_lines to leave them out", strings.Join(some, "\n"), more, n, len(entries))
-}
-
-// identities gives each entry its identity and refuses ids that stand twice. again says so of paths that were
-// listed before; it is "" for all others.
-func (s *Set) identities(entries []entry) (ids []string, again map[int]string, err error) {
-	ids, again = make([]string, len(entries)), map[int]string{}
-	lines := make(map[string]int, len(entries)) // of each identity
-	times := map[string]int{}                   // that a path was listed again
-	for i := range entries {
-		e := &entries[i]
-		if ids[i] = e.id; e.id == "" {
-			continue
-		}
-		if before, twice := lines[e.id]; twice {
-			return nil, nil, fmt.Errorf("manifest %s: the id %s stands on lines %d and %d; it keys the random draws and must be unique, rename one", e.file, e.id, before, e.line)
-		}
-		lines[e.id] = e.line
-	}
-	for i := range entries {
-		e := &entries[i]
-		if e.id != "" || e.audio == "" {
-			continue
-		}
-		id := e.audio
-		if e.offset > 0 {
-			id = fmt.Sprintf("%s@%v", e.audio, e.offset)
-		}
-		base := id
-		first, taken := lines[id]
-		for taken {
-			times[base]++
-			id = fmt.Sprintf("%s#%d", base, times[base]+1)
-			_, taken = lines[id]
-			again[i] = fmt.Sprintf("%s, as on line %d; called %s", base, first, id)
-		}
-		ids[i], lines[id] = id, e.line
-	}
-	keys := make(map[uint64]string, len(ids))
-	for _, id := range ids {
-		if other, taken := keys[philox.ID(id)]; taken && other != id {
-			return nil, nil, fmt.Errorf("manifest %s: the ids %s and %s have the same 64-bit key, so their random draws would be the same; rename one", s.Path, other, id)
-		}
-		keys[philox.ID(id)] = id
-	}
-	return ids, again, nil
+	return fmt.Errorf("manifest %s%s\n%d of %d lines can't be read; correct them, or set skip_bad_lines to leave them out",
+		strings.Join(some, "\n"), more, n, len(entries))
 }
 
 // checkText normalizes the text of an entry and marks what can't be used, before any file is looked for.
@@ -165,7 +124,7 @@ func (s *Set) use(u *Utterance, e *entry, f *sound, o Options) bool {
 	}
 	switch {
 	case !f.found:
-		return skip(Missing, "%s", f.path)
+		return skip(Missing, "%s%s", f.path, tildeHint(e.audio))
 	case f.err != nil:
 		return skip(Unreadable, "%v", f.err)
 	}
@@ -173,11 +132,9 @@ func (s *Set) use(u *Utterance, e *entry, f *sound, o Options) bool {
 	if !u.measure(e, f.info) {
 		return skip(Unreadable, "%s: the part starts at %v s, the file has %.3f s", f.path, e.offset, f.info.Seconds())
 	}
-	if stated := e.duration; stated != 0 && math.Abs(stated-u.Duration) > 0.1+0.01*u.Duration {
-		s.Report.note(e, WrongDuration, u.ID, fmt.Sprintf("states %v s, has %.3f s", stated, u.Duration), false)
-	}
-	for _, w := range f.info.Warnings {
-		s.Report.note(e, AudioWarning, u.ID, w, false)
+	const slack = 0.1 // seconds that an end may be rounded by
+	if end := e.offset + e.duration; e.part && end > f.info.Seconds()+slack {
+		return skip(PastEnd, "%s: ends at %.3f s, and %s has %.3f s", u.ID, end, f.path, f.info.Seconds())
 	}
 	var err error
 	if u.Frames, err = (feature.Options{SampleRate: o.SampleRate}).Frames(u.Samples, u.Rate, audio.Ratio{}); err != nil {
@@ -193,7 +150,26 @@ func (s *Set) use(u *Utterance, e *entry, f *sound, o Options) bool {
 	case o.MaxDuration > 0 && u.Duration > o.MaxDuration+rounding:
 		return skip(TooLong, "%s: %.3f s, the limit is %v", u.ID, u.Duration, o.MaxDuration)
 	}
+	s.remark(u, e, f.info.Warnings)
 	return true
+}
+
+// remark notes what is odd about an utterance that is used.
+func (s *Set) remark(u *Utterance, e *entry, warnings []string) {
+	note := func(kind Kind, format string, args ...any) {
+		s.Report.note(e, kind, u.ID, fmt.Sprintf(format, args...), false)
+	}
+	if e.odd != "" {
+		note(WrongDuration, "states %.40q, has %.3f s", e.odd, u.Duration)
+	} else if e.duration != 0 && math.Abs(e.duration-u.Duration) > 0.1+0.01*u.Duration {
+		note(WrongDuration, "states %v s, has %.3f s", e.duration, u.Duration)
+	}
+	for _, key := range e.twice {
+		note(RepeatedKey, "%s", key)
+	}
+	for _, w := range warnings {
+		note(AudioWarning, "%s", w)
+	}
 }
 
 // measure sets Samples and Duration from the true length of the file; false if the part starts past its end.

@@ -53,11 +53,7 @@ func (o Options) Validate() error {
 	if !(o.BadLimit >= 0 && o.BadLimit <= 1) {
 		complain("bad_line_limit %v: give a share from 0 to 1, such as 0.05 for 5 %%", o.BadLimit)
 	}
-	for _, m := range o.PathMap {
-		if m.From == "" {
-			complain("path_map =%s: the part before = is empty; give the start of the paths as they are written in the manifest", m.To)
-		}
-	}
+	errs = append(errs, checkPathMap(o.PathMap)...)
 	return errors.Join(errs...)
 }
 
@@ -91,16 +87,41 @@ type Mapping struct {
 	To   string
 }
 
-// ParsePathMap reads mappings that are written as from=to. The error names each that isn't.
+// ParsePathMap reads mappings that are written as from=to. The error names each that isn't, and each that Options
+// would refuse.
 func ParsePathMap(list []string) ([]Mapping, error) {
 	var mappings []Mapping
 	var problems []error
 	for _, s := range list {
 		from, to, ok := strings.Cut(s, "=")
 		if !ok || from == "" {
-			problems = append(problems, fmt.Errorf("path_map %q: write from=to, the start of the paths in the manifest and what to put in its place, such as --path_map /home/ann/clips=clips", s))
+			problems = append(problems, fmt.Errorf("path_map %q: write from=to, the start of the paths in the manifest "+
+				"and what to put in its place, such as --path_map /home/ann/clips=clips", s))
+			continue
 		}
 		mappings = append(mappings, Mapping{from, to})
 	}
-	return mappings, errors.Join(problems...)
+	return mappings, errors.Join(append(problems, checkPathMap(mappings)...)...)
+}
+
+// checkPathMap names mappings that can't be meant.
+func checkPathMap(maps []Mapping) []error {
+	var problems []error
+	complain := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	before := map[string]Mapping{}
+	for _, m := range maps {
+		if m.From == "" {
+			complain("path_map =%s: the part before = is empty; give the start of the paths as they are written in the manifest", m.To)
+			continue
+		}
+		if first, twice := before[m.from()]; twice {
+			complain("path_map has %s twice, for %s and for %s; leave one out", first.From, first.To, m.To)
+		} else {
+			before[m.from()] = m
+		}
+		if hint := tildeHint(m.To); hint != "" {
+			complain("path_map %s=%s%s", m.From, m.To, hint)
+		}
+	}
+	return problems
 }

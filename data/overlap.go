@@ -34,6 +34,7 @@ func Overlap(train, val *Set) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d utterances of %s are in %s as well (the first: %s, line %d there and line %d here); scores on them flatter the model, take them out of one list",
+	return fmt.Sprintf("%d of %d utterances of %s are in %s as well (the first: %s, line %d there and line %d here); "+
+		"scores on them flatter the model, take them out of one list",
 		n, len(val.Utterances), val.Path, train.Path, first.ID, trained.Line, first.Line)
 }

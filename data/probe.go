@@ -26,7 +26,7 @@ func probe(ctx context.Context, l listing, manifest string, o Options) (map[stri
 	if !l.folder {
 		base = filepath.Dir(manifest)
 	}
-	r := resolver{base, o.PathMap, l.clips}
+	r := &resolver{base: base, maps: o.PathMap, clips: l.clips}
 	sounds := map[string]*sound{}
 	var paths []string
 	for i := range l.entries {
@@ -82,6 +82,7 @@ func foundAny(sounds map[string]*sound, entries []entry, manifest string) error 
 	if looked == first.audio {
 		looked = "written"
 	}
-	return fmt.Errorf("manifest %s: 0 of %d audio files found. The first, on line %d, is %s, looked for as %s. If the files lie elsewhere on this computer, map the paths: --path_map '%s=NEW_FOLDER' (path_map in a YAML file)",
-		manifest, n, first.line, first.audio, looked, folder)
+	return fmt.Errorf("manifest %s: 0 of %d audio files found. The first, on line %d, is %s, looked for as %s. "+
+		"If the files lie elsewhere on this computer, map the paths: --path_map '%s=NEW_FOLDER' (path_map in a YAML file)%s",
+		manifest, n, first.line, first.audio, looked, folder, tildeHint(first.audio))
 }

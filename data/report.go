@@ -18,21 +18,29 @@ const (
 	Unmatched      Kind = "in one file of the folder only"
 	Missing        Kind = "audio file not found"
 	Unreadable     Kind = "audio can't be read"
+	PastEnd        Kind = "part that ends behind its recording"
 	EmptyText      Kind = "empty text"
 	TooShort       Kind = "too short"
 	TooLong        Kind = "longer than max_duration"
 	TextTooLong    Kind = "text longer than max_text_length"
 	CTCTooShort    Kind = "too few frames for CTC"
+	CTCTooFast     Kind = "too few frames for CTC at some speeds"
 	WrongDuration  Kind = "stated duration is wrong, the audio's own is used"
+	RepeatedKey    Kind = "key twice in one line, the last is used"
 	AudioWarning   Kind = "audio warning"
 	RepeatedSource Kind = "path listed again without an id"
 )
 
-var kinds = []Kind{Broken, Unmatched, Missing, Unreadable, EmptyText, TooShort, TooLong, TextTooLong, CTCTooShort, WrongDuration, AudioWarning, RepeatedSource}
+var kinds = []Kind{
+	Broken, Unmatched, Missing, Unreadable, PastEnd, EmptyText, TooShort, TooLong, TextTooLong, CTCTooShort, CTCTooFast,
+	WrongDuration, RepeatedKey, AudioWarning, RepeatedSource,
+}
 
 // bad kinds count against Options.BadLimit: the list and the files don't belong together. The others are
 // choices and remarks.
-func (k Kind) bad() bool { return k == Broken || k == Unmatched || k == Missing || k == Unreadable }
+func (k Kind) bad() bool {
+	return k == Broken || k == Unmatched || k == Missing || k == Unreadable || k == PastEnd
+}
 
 // Note is one thing about one line of a manifest.
 type Note struct {

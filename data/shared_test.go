@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
 	"konkanitrain/internal/frames"
 	"konkanitrain/internal/testkit"
@@ -72,8 +73,8 @@ func TestManifestCases(t *testing.T) {
 			if got := s.Report.reported(Broken, Missing, Unreadable, EmptyText, WrongDuration, TooLong, AudioWarning); w.File != "kaldi" && !slices.Equal(got, w.Reported) {
 				t.Errorf("lines %v reported, want %v", got, w.Reported)
 			}
-			if w.Durations != nil && !slices.Equal(seconds(s), w.Durations) || w.Texts != nil && !slices.Equal(texts(s), w.Texts) || w.IDs != nil && !slices.Equal(ids(s), w.IDs) {
-				t.Errorf("%v %q %q", seconds(s), texts(s), ids(s))
+			if w.Durations != nil && !slices.Equal(durations(s), w.Durations) || w.Texts != nil && !slices.Equal(texts(s), w.Texts) || w.IDs != nil && !slices.Equal(ids(s), w.IDs) {
+				t.Errorf("%v %q %q", durations(s), texts(s), ids(s))
 			}
 			if w.Seconds != 0 && s.Seconds() != w.Seconds {
 				t.Errorf("%v s, want %v", s.Seconds(), w.Seconds)
@@ -270,4 +271,87 @@ func TestFrameCases(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Manifests that were tried on the program: what is used and what is said.
+func TestTriedManifests(t *testing.T) {
+	dir := filepath.Join(testkit.Shared(t), "cases", "tried")
+	skip := Options{SkipBadLines: true}
+	for _, c := range []struct {
+		file    string
+		options Options
+		kept    int      // 0: an error
+		say     []string // parts of the report or of the error
+	}{
+		{"duration-types/types.jsonl", Options{}, 5, []string{"stated duration is wrong"}},
+		{"file-name-forms/names.jsonl", Options{}, 12, nil},
+		{"manifest-keys/keys.jsonl", Options{}, 5, []string{"key twice in one line, the last is used: line 4: text"}},
+		{"manifest-messages/indented.jsonl", Options{}, 0, []string{"the object that starts on line 1 goes over several lines", "jq -c ."}},
+		{"manifest-messages/cr_only.jsonl", Options{}, 3, nil},
+		{"manifest-messages/other_key.jsonl", Options{}, 0, []string{"no line has the key text", "audio_filepath, sentence"}},
+		{"nul-bytes/short.jsonl", Options{}, 0, []string{"line 4: byte 1 is NUL"}},
+		{"nul-bytes/longer.jsonl", Options{}, 0, []string{"line 13: byte 1 is NUL"}},
+		{"nul-bytes/middle.jsonl", Options{}, 0, []string{"line 4: byte 1 is NUL"}},
+		{"nul-bytes/short.jsonl", skip, 3, []string{"line 4"}},
+		{"nul-bytes/longer.jsonl", skip, 12, []string{"line 13"}},
+		{"nul-bytes/middle.jsonl", skip, 11, []string{"line 4"}},
+		{"part-past-end/parts.jsonl", Options{}, 2, []string{"1 skipped, part that ends behind its recording: line 2: past: ends at 3.378 s", "has 1.397 s"}},
+		{"wav-subformat/files.jsonl", Options{}, 1, []string{"2 skipped, audio can't be read", "ambisonic"}},
+		{"wav-more-behind-data/files.jsonl", Options{}, 4, []string{"3 used, audio warning"}},
+	} {
+		s, err := Load(context.Background(), filepath.Join(dir, c.file), c.options)
+		var said string
+		switch {
+		case c.kept == 0 && err != nil:
+			said = err.Error()
+		case err != nil || len(s.Utterances) != c.kept:
+			t.Errorf("%s: %v, %v", c.file, s, err)
+			continue
+		default:
+			said = s.Report.String()
+		}
+		for _, part := range c.say {
+			if !strings.Contains(said, part) {
+				t.Errorf("%s: %q isn't in: %s", c.file, part, said)
+			}
+		}
+	}
+	s := mustLoad(t, filepath.Join(dir, "part-past-end", "kaldi"), Options{})
+	if !strings.Contains(s.Report.String(), "part that ends behind its recording") {
+		t.Errorf("%v", s.Report)
+	}
+	// Texts of 25 letters on 25 encoder frames: at speed 1.1 there are 23.
+	s = mustLoad(t, filepath.Join(dir, "speed-and-ctc", "tight.jsonl"), Options{})
+	v, err := text.Build(s.Texts(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Tokenize(v, TokenOptions{Factor: 4, Speeds: []float64{0.9, 1, 1.1}}); err != nil || s.Report.Count(CTCTooFast) != 8 {
+		t.Errorf("%v, %v", err, s.Report)
+	}
+}
+
+// Files that are bad behind their header: each is named once and counted, and global statistics leave it out.
+func TestTriedBadSamples(t *testing.T) {
+	path := filepath.Join(testkit.Shared(t), "cases", "tried", "bad-samples", "mixed.jsonl")
+	s := mustLoad(t, path, Options{})
+	l := newLoader(t, s, LoaderOptions{Window: 8, Feature: feature.Default()})
+	for range 2 {
+		if n := runEpoch(t, l); n != 16 {
+			t.Errorf("%d of 16 can't be used", n)
+		}
+	}
+	if news := s.News(); len(news) != 16 {
+		t.Errorf("%d are named", len(news))
+	}
+	if r := s.Outcome(); r.Kept != 4 || r.Count(Unreadable) != 16 {
+		t.Errorf("%v", r)
+	}
+	if err := s.TooManyBad(); err == nil || !strings.Contains(err.Error(), "16 of 20 lines are bad") {
+		t.Errorf("%v", err)
+	}
+	s = mustLoad(t, path, Options{BadLimit: 1})
+	if stats, err := Statistics(context.Background(), s, feature.Default(), 2); err != nil || stats.Frames == 0 {
+		t.Errorf("%v", err)
+	}
 }

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
+
+	"konkanitrain/internal/words"
 )
 
 // columns are the places of what is used in the rows of a table; -1 where there is no such column.
@@ -38,7 +39,8 @@ func findColumns(path string, header []string) (columns, error) {
 	}
 	c := columns{find("audio"), find("text"), find("duration"), find("offset"), find("id"), find("speaker"), len(header)}
 	if c.audio < 0 || c.text < 0 {
-		return c, fmt.Errorf("manifest %s: the first line must name a column for the audio (one of %s) and one for the text (one of %s); it has %q",
+		return c, fmt.Errorf("manifest %s: the first line must name a column for the audio (one of %s) "+
+			"and one for the text (one of %s); it has %q",
 			path, strings.Join(names["audio"], ", "), strings.Join(names["text"], ", "), header)
 	}
 	return c, nil
@@ -47,16 +49,15 @@ func findColumns(path string, header []string) (columns, error) {
 // entry reads one row. A row may be shorter than the header if what is missing isn't used.
 func (c columns) entry(file string, line int, row []string) entry {
 	e := entry{file: file, line: line}
-	switch {
-	case len(row) > c.count, len(row) <= max(c.audio, c.text):
-		e.fail(Broken, "%d columns where the header has %d", len(row), c.count)
-		return e
-	}
 	for _, field := range row {
-		if bad := notUTF8(field); bad != "" {
+		if bad := notText(field); bad != "" {
 			e.fail(Broken, "in %.20q: %s", field, bad)
 			return e
 		}
+	}
+	if len(row) > c.count || len(row) <= max(c.audio, c.text) {
+		e.fail(Broken, "%s where the header has %d", words.Count(len(row), "column"), c.count)
+		return e
 	}
 	get := func(i int) string {
 		if i < 0 || i >= len(row) {
@@ -64,20 +65,17 @@ func (c columns) entry(file string, line int, row []string) entry {
 		}
 		return row[i]
 	}
-	number := func(what string, i int) float64 {
-		s := strings.TrimSpace(get(i))
-		if s == "" {
-			return 0
-		}
-		v, err := strconv.ParseFloat(s, 64)
-		if err != nil && e.kind == "" {
-			e.fail(Broken, "%s is %q, not a number of seconds", what, s)
-		}
-		return v
-	}
 	e.audio, e.text, e.id, e.speaker = get(c.audio), get(c.text), get(c.id), get(c.speaker)
-	e.duration, e.offset = number("duration", c.duration), number("offset", c.offset)
-	e.part = strings.TrimSpace(get(c.offset)) != ""
+	if offset := strings.TrimSpace(get(c.offset)); offset != "" {
+		var ok bool
+		e.part = true
+		if e.offset, ok = seconds(offset); !ok {
+			e.fail(Broken, "offset is %q, not a number of seconds", offset)
+		}
+	}
+	if duration := strings.TrimSpace(get(c.duration)); duration != "" {
+		e.state(duration)
+	}
 	if e.audio == "" && e.kind == "" {
 		e.fail(Broken, "the column of the audio is empty")
 	}

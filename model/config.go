@@ -8,6 +8,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Config is the architecture and what belongs to the loss.
@@ -33,29 +34,42 @@ const (
 	mostLayers = 1000
 )
 
-// Validate lists every setting that makes no network, in one error.
+// problem is what is wrong with a setting of a network.
+type problem struct {
+	keys []string // of the settings it is about, as a user writes them; the one to look at first at the front
+	text string
+}
+
+// Error is the problem in words.
+func (p *problem) Error() string { return p.text }
+
+// Settings are the keys of the settings that are wrong, or don't go together.
+func (p *problem) Settings() []string { return p.keys }
+
+// Validate lists every setting that makes no network, in one error. Each problem has a method Settings with the keys of
+// the settings that it is about.
 func (c Config) Validate() error {
 	var problems []error
-	bad := func(ok bool, format string, args ...any) {
+	require := func(ok bool, key, format string, args ...any) {
 		if !ok {
-			problems = append(problems, fmt.Errorf(format, args...))
+			problems = append(problems, &problem{strings.Fields(key), fmt.Sprintf(format, args...)})
 		}
 	}
-	bad(c.DModel >= 2 && c.DModel%2 == 0 && c.DModel <= mostWidth, "d_model is %d, want an even number from 2 to %d", c.DModel, mostWidth)
-	bad(c.Heads >= 1, "heads is %d, want 1 or more", c.Heads)
+	require(c.DModel >= 2 && c.DModel%2 == 0 && c.DModel <= mostWidth, "d_model", "d_model is %d, want an even number from 2 to %d", c.DModel, mostWidth)
+	require(c.Heads >= 1, "heads", "heads is %d, want 1 or more", c.Heads)
 	if c.Heads >= 1 {
-		bad(c.DModel%c.Heads == 0, "heads %d does not divide d_model %d", c.Heads, c.DModel)
+		require(c.DModel%c.Heads == 0, "heads d_model", "heads %d does not divide d_model %d", c.Heads, c.DModel)
 	}
-	bad(c.EncoderLayers >= 1 && c.EncoderLayers <= mostLayers, "encoder_layers is %d, want 1 to %d", c.EncoderLayers, mostLayers)
-	bad(c.DecoderLayers >= 0 && c.DecoderLayers <= mostLayers, "decoder_layers is %d, want 0 (CTC only) to %d", c.DecoderLayers, mostLayers)
-	bad(c.ConvKernel >= 1 && c.ConvKernel%2 == 1 && c.ConvKernel < mostWidth, "conv_kernel is %d, want an odd number of frames below %d", c.ConvKernel, mostWidth)
-	bad(c.Subsampling == 2 || c.Subsampling == 4 || c.Subsampling == 8, "subsampling is %d, want 2, 4 or 8", c.Subsampling)
-	bad(c.SubsampleChannels >= 1 && c.SubsampleChannels <= mostWidth, "subsample_channels is %d, want 1 to %d", c.SubsampleChannels, mostWidth)
-	bad(c.NumMels >= 1, "num_mels is %d, want 1 or more", c.NumMels)
-	bad(c.Vocab >= 3, "the vocabulary has %d entries, want blank, sos/eos, unk and letters", c.Vocab)
-	bad(c.Dropout >= 0 && c.Dropout < 1, "dropout is %g, want 0 or more and below 1", c.Dropout)
-	bad(c.CTCWeight >= 0 && c.CTCWeight <= 1, "ctc_weight is %g, want 0 to 1", c.CTCWeight)
-	bad(c.LabelSmoothing >= 0 && c.LabelSmoothing < 1, "label_smoothing is %g, want 0 or more and below 1", c.LabelSmoothing)
+	require(c.EncoderLayers >= 1 && c.EncoderLayers <= mostLayers, "encoder_layers", "encoder_layers is %d, want 1 to %d", c.EncoderLayers, mostLayers)
+	require(c.DecoderLayers >= 0 && c.DecoderLayers <= mostLayers, "decoder_layers", "decoder_layers is %d, want 0 (CTC only) to %d", c.DecoderLayers, mostLayers)
+	require(c.ConvKernel >= 1 && c.ConvKernel%2 == 1 && c.ConvKernel < mostWidth, "conv_kernel", "conv_kernel is %d, want an odd number of frames below %d", c.ConvKernel, mostWidth)
+	require(c.Subsampling == 2 || c.Subsampling == 4 || c.Subsampling == 8, "subsampling", "subsampling is %d, want 2, 4 or 8", c.Subsampling)
+	require(c.SubsampleChannels >= 1 && c.SubsampleChannels <= mostWidth, "subsample_channels", "subsample_channels is %d, want 1 to %d", c.SubsampleChannels, mostWidth)
+	require(c.NumMels >= 1, "num_mels", "num_mels is %d, want 1 or more", c.NumMels)
+	require(c.Vocab >= 3, "vocab_size", "the vocabulary has %d entries, want blank, sos/eos, unk and letters", c.Vocab)
+	require(c.Dropout >= 0 && c.Dropout < 1, "dropout", "dropout is %g, want 0 or more and below 1", c.Dropout)
+	require(c.CTCWeight >= 0 && c.CTCWeight <= 1, "ctc_weight", "ctc_weight is %g, want 0 to 1", c.CTCWeight)
+	require(c.LabelSmoothing >= 0 && c.LabelSmoothing < 1, "label_smoothing", "label_smoothing is %g, want 0 or more and below 1", c.LabelSmoothing)
 	return errors.Join(problems...)
 }
 

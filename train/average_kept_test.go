@@ -51,7 +51,7 @@ func TestAverageOfAnotherEnd(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, checkpoint.Name(5))); err != nil {
 		t.Fatal(err)
 	}
-	cfg.Optimise.LearningRate *= 2
+	cfg.Optimizer.LearningRate *= 2
 	mustContain(t, mustRun(t, cfg), "saved "+filepath.Join(dir, averagedDir))
 }
 
@@ -60,9 +60,10 @@ func TestAverageOfAnotherEnd(t *testing.T) {
 func TestRunElsewhere(t *testing.T) {
 	cfg := averaging(t)
 	cfg.Data.ValManifest, cfg.Run.EvalEvery = speak(t, spoken{id: "v", text: "abc"}), 1
+	cfg.Optimizer.WarmupUpdates = 5 // the rate comes to its peak
 	mustRun(t, cfg)
 	old := cfg.Run.CheckpointDir
-	cfg.Run.CheckpointDir, cfg.Run.Resume, cfg.Optimise.MaxUpdates = filepath.Join(t.TempDir(), "new"), filepath.Join(old, checkpoint.Name(5))+"/", 7
+	cfg.Run.CheckpointDir, cfg.Run.Resume, cfg.Optimizer.MaxUpdates = filepath.Join(t.TempDir(), "new"), filepath.Join(old, checkpoint.Name(5))+"/", 7
 	said := mustRun(t, cfg)
 	mustContain(t, said, "NOTE: the average at the end (average_last 3) is made of checkpoints in "+cfg.Run.CheckpointDir+": those in "+old+" take no part",
 		"stays in "+old+": the best of this run is chosen among its own", "the mean of the weights after updates 6, 7 (average_last is 3: there are no others)",

@@ -17,7 +17,7 @@ import (
 // averaging is a run of five updates that saves after each.
 func averaging(t *testing.T) Config {
 	cfg := tiny(t, speak(t, spoken{id: "a", text: "abcd"}, spoken{id: "b", text: "dcba"}))
-	cfg.Run.SaveEvery, cfg.Run.KeepLast, cfg.Run.AverageLast, cfg.Optimise.MaxUpdates = 1, 1, 3, 5
+	cfg.Run.SaveEvery, cfg.Run.KeepLast, cfg.Run.AverageLast, cfg.Optimizer.MaxUpdates = 1, 1, 3, 5
 	return cfg
 }
 
@@ -98,7 +98,7 @@ func TestAverageIsCompensated(t *testing.T) {
 // An interruption saves where no save is due, and takes no part in the average: it is that of the run that went through.
 func TestAverageOfAnInterruptedRun(t *testing.T) {
 	straight := averaging(t)
-	straight.Run.SaveEvery, straight.Optimise.MaxUpdates = 2, 10
+	straight.Run.SaveEvery, straight.Optimizer.MaxUpdates = 2, 10
 	mustRun(t, straight)
 	broken := straight
 	broken.Run.CheckpointDir = filepath.Join(t.TempDir(), "run")
@@ -131,7 +131,7 @@ func TestAverageOfAnInterruptedRun(t *testing.T) {
 // Where training ends between two saves the last weights count. A later end replaces the average, also one of fewer updates.
 func TestAverageIsReplaced(t *testing.T) {
 	cfg := averaging(t)
-	cfg.Run.SaveEvery, cfg.Run.KeepLast, cfg.Optimise.MaxUpdates = 2, 9, 7
+	cfg.Run.SaveEvery, cfg.Run.KeepLast, cfg.Optimizer.MaxUpdates = 2, 9, 7
 	mustContain(t, mustRun(t, cfg), "updates 4, 6, 7")
 	dir := cfg.Run.CheckpointDir
 	for _, update := range []int{6, 7} {
@@ -139,7 +139,7 @@ func TestAverageIsReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cfg.Run.Resume, cfg.Optimise.MaxUpdates = "auto", 5
+	cfg.Run.Resume, cfg.Optimizer.MaxUpdates = "auto", 5
 	mustContain(t, mustRun(t, cfg), "updates 2, 4, 5")
 	if got := steps(t, filepath.Join(dir, averagedDir)); !slices.Equal(got, []int{5}) {
 		t.Errorf("averages %v are left", got)
@@ -205,7 +205,7 @@ func TestAverageAfterAnInterruptedValidation(t *testing.T) {
 	cfg := averaging(t)
 	cfg.Data.TrainManifest = speak(t, babble(16, 4, 1)...) // four updates an epoch
 	cfg.Data.ValManifest = cfg.Data.TrainManifest
-	cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Optimise.MaxUpdates = 0, 3, 12
+	cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Optimizer.MaxUpdates = 0, 3, 12
 	ctx, cancel := context.WithCancel(t.Context())
 	run := start(t, cfg, nil)
 	run.hook = func(update int) {

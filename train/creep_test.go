@@ -27,8 +27,8 @@ func TestMemoryDoesntCreep(t *testing.T) {
 	cfg.Model = ModelConfig{DModel: 8, EncoderLayers: 1, DecoderLayers: 1, Heads: 1, ConvKernel: 3, Subsampling: 4,
 		SubsampleChannels: 2, Dropout: 0.1, CTCWeight: 0.3, LabelSmoothing: 0.1}
 	cfg.Data.NumMels, cfg.Data.FreqWidth = 8, 2
-	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum = 2, 1
-	cfg.Optimise.MaxUpdates, cfg.Optimise.NumEpochs, cfg.Run.LogEvery = 2000, 1000, 100
+	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum = 2, 1
+	cfg.Optimizer.MaxUpdates, cfg.Optimizer.NumEpochs, cfg.Run.LogEvery = 2000, 1000, 100
 	cfg.Data.NumWorkers = 1 // of two, one may meet its longest utterance late, and grow its buffers then
 	run := start(t, cfg, nil)
 	planned := run.dev.Usage()

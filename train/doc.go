@@ -1,8 +1,8 @@
-// Package train is the training loop: windows of utterances, the optimizer and its schedule, evaluation,
-// checkpoints and resume, and the use of a trained model.
+// Package train is a run: its configuration, its loop, its milestones, and its ledger on disk.
 //
-// One update, top down: [Run] takes a window from the data loader; plan deals its utterances to the crew's
-// workers as micro-batches; each worker fills the inputs of a program and runs it (forward and backward);
-// the crew sums the gradients; AdamW applies them. Everything random is keyed by the seed, the update and the
-// utterance, and every sum has a fixed order, so that a resumed run is the uninterrupted one, bit for bit.
+// Top down: [Run] brings the parts together (setup.go) and goes through the windows that the data loader prepares
+// (loop.go). Package update makes an update of each on a replica of the network; at milestones (milestones.go) package
+// recognize scores the validation set with the same replica, and the ledger (ledger.go and its neighbors) saves,
+// prunes, and at the end averages checkpoints. Everything random is keyed by the seed, the update and the utterance,
+// and every sum has a fixed order, so that a resumed run is the uninterrupted one, bit for bit.
 package train

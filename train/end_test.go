@@ -21,10 +21,10 @@ func TestWhyARunEnds(t *testing.T) {
 		change func(c *Config)
 		why    string
 	}{
-		"epochs":  {func(c *Config) { c.Optimise.NumEpochs = 1 }, "all epochs are done (num_epochs 1)"},
-		"updates": {func(c *Config) { c.Optimise.MaxUpdates = 3 }, "max_updates 3 is reached"},
+		"epochs":  {func(c *Config) { c.Optimizer.NumEpochs = 1 }, "all epochs are done (num_epochs 1)"},
+		"updates": {func(c *Config) { c.Optimizer.MaxUpdates = 3 }, "max_updates 3 is reached"},
 		"early stop": {func(c *Config) {
-			c.Data.ValManifest, c.Run.EvalEvery, c.Run.EarlyStop, c.Optimise.LearningRate = manifest, 1, 2, 1e-30
+			c.Data.ValManifest, c.Run.EvalEvery, c.Run.EarlyStop, c.Optimizer.LearningRate = manifest, 1, 2, 1e-30
 		}, "no better score in 2 validations in a row (early_stop 2)"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestProgressShowsInfeasible(t *testing.T) {
 	var said bytes.Buffer
 	cfg := plain(tiny(t, speak(t, spoken{id: "a", text: letters}, spoken{id: "b", text: "abababab", samples: 30 * 160})))
 	cfg.Data.SpeedPerturb, cfg.Data.Speeds = true, []float64{1.2}
-	cfg.Optimise.MaxUpdates = 1
+	cfg.Optimizer.MaxUpdates = 1
 	if _, err := Run(t.Context(), cfg, &said); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestProgressShowsInfeasible(t *testing.T) {
 // leaves nothing behind.
 func TestProfileOfAShortRun(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
-	cfg.Run.ProfileSteps, cfg.Optimise.NumEpochs = 50, 1
+	cfg.Run.ProfileSteps, cfg.Optimizer.NumEpochs = 50, 1
 	nothing := func() {
 		t.Helper()
 		if entries, err := os.ReadDir(cfg.Run.CheckpointDir); err == nil && len(entries) > 0 {
@@ -134,7 +134,7 @@ func TestProfileOfAShortRun(t *testing.T) {
 	said.Reset()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	cfg.Optimise.NumEpochs = 100
+	cfg.Optimizer.NumEpochs = 100
 	run := start(t, cfg, &said)
 	run.hook = func(update int) {
 		if update == 3 {
@@ -148,7 +148,7 @@ func TestProfileOfAShortRun(t *testing.T) {
 	nothing()
 
 	cfg = once(t, plain(tiny(t, speak(t, babble(8, 4, 1)...))))
-	cfg.Run.ProfileSteps, cfg.Optimise.MaxUpdates = 2, 0
+	cfg.Run.ProfileSteps, cfg.Optimizer.MaxUpdates = 2, 0
 	said.Reset()
 	r, err := Run(t.Context(), cfg, &said)
 	if err != nil || r.Updates != 4 {
@@ -167,7 +167,7 @@ func TestProfileOfAShortRun(t *testing.T) {
 func TestSavedIsSaidOnce(t *testing.T) {
 	var said bytes.Buffer
 	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
-	cfg.Data.ValManifest, cfg.Optimise.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery = cfg.Data.TrainManifest, 4, 2, 3
+	cfg.Data.ValManifest, cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery = cfg.Data.TrainManifest, 4, 2, 3
 	if _, err := Run(t.Context(), cfg, &said); err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestSavedIsSaidOnce(t *testing.T) {
 func TestBestCheckpointIsGone(t *testing.T) {
 	var said bytes.Buffer
 	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
-	cfg.Data.ValManifest, cfg.Data.TestManifest, cfg.Optimise.MaxUpdates = cfg.Data.TrainManifest, cfg.Data.TrainManifest, 4
+	cfg.Data.ValManifest, cfg.Data.TestManifest, cfg.Optimizer.MaxUpdates = cfg.Data.TrainManifest, cfg.Data.TrainManifest, 4
 	run := start(t, cfg, &said)
 	run.state.Best, run.state.BestStep, run.best = &Evaluation{}, 1, filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(1))
 	if err := run.loop(t.Context()); err != nil {
@@ -201,7 +201,7 @@ func TestValidationLossIsNotFinite(t *testing.T) {
 	var said bytes.Buffer
 	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
 	cfg.Data.ValManifest, cfg.Data.TestManifest = speak(t, babble(3, 4, 2)...), cfg.Data.TrainManifest
-	cfg.Optimise.MaxUpdates, cfg.Run.EvalEvery = 2, 2
+	cfg.Optimizer.MaxUpdates, cfg.Run.EvalEvery = 2, 2
 	run := start(t, cfg, &said)
 	run.hook = func(update int) {
 		if update == 2 {

@@ -136,7 +136,7 @@ func TestEvaluationBuildsNoBackwardPass(t *testing.T) {
 func TestLongValidationIsPlanned(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(6, 4, 1)...)))
 	cfg.Data.ValManifest = speak(t, spoken{id: "long", text: letters, samples: 60 * 16000}, spoken{id: "short", text: "abc"})
-	cfg.Optimise.MaxUpdates, cfg.Run.EvalEvery, cfg.Run.CPUWorkers = 1, 1, 1
+	cfg.Optimizer.MaxUpdates, cfg.Run.EvalEvery, cfg.Run.CPUWorkers = 1, 1, 1
 	run := start(t, cfg, nil)
 	planned := run.dev.Usage()
 	if err := run.loop(t.Context()); err != nil {

@@ -214,7 +214,7 @@ func TestBlankAlarm(t *testing.T) {
 		lines[i] = spoken{id: fmt.Sprint("v", i), text: "ab cd"}
 	}
 	cfg.Data.ValManifest, cfg.Data.UnknownLimit = speak(t, lines...), 1
-	cfg.Run.EvalEvery, cfg.Run.BlankAlarm, cfg.Optimise.MaxUpdates = 1, 2, 2
+	cfg.Run.EvalEvery, cfg.Run.BlankAlarm, cfg.Optimizer.MaxUpdates = 1, 2, 2
 	run := start(t, cfg, &said)
 	run.layout.View(run.weights.Floats(), "ctc.bias")[0] = 1000
 	if err := run.loop(t.Context()); err != nil {

@@ -115,7 +115,7 @@ func TestSplitsOfAWindowGiveOneGradient(t *testing.T) {
 	for factor, decoders := range map[int][]int{2: {1}, 4: {0, 1}, 8: {0}} {
 		for _, decoder := range decoders {
 			cfg := tiny(t, manifest)
-			cfg.Optimise.BatchSize, cfg.Optimise.GradAccum = 8, 1
+			cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum = 8, 1
 			cfg.Model.Subsampling, cfg.Model.DecoderLayers = factor, 1
 			run := start(t, cfg, nil)
 			examples := windows(t, run, 1)[0].Examples

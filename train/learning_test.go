@@ -47,8 +47,8 @@ func TestLearnsFourDigits(t *testing.T) {
 	cfg := plain(tiny(t, path))
 	cfg.Data.ValManifest, cfg.Run.EvalEvery = path, 1000
 	cfg.Model.DModel, cfg.Model.Subsampling, cfg.Model.SubsampleChannels, cfg.Data.NumMels = 32, 2, 8, 40
-	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Optimise.NumEpochs = 4, 1, 1000
-	cfg.Optimise.LearningRate, cfg.Optimise.WarmupUpdates, cfg.Optimise.MaxUpdates = 5e-3, 20, 110
+	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.NumEpochs = 4, 1, 1000
+	cfg.Optimizer.LearningRate, cfg.Optimizer.WarmupUpdates, cfg.Optimizer.MaxUpdates = 5e-3, 20, 110
 	run, hyps := learn(t, cfg)
 	var letters text.Counts
 	for _, h := range hyps {
@@ -112,8 +112,8 @@ func TestLearnsTones(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(6, 4, 1)...)))
 	cfg.Data.ValManifest, cfg.Run.EvalEvery = cfg.Data.TrainManifest, 1000
 	cfg.Model.Subsampling, cfg.Model.Dropout = 2, 0.05
-	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum = 3, 2
-	cfg.Optimise.LearningRate, cfg.Optimise.MaxUpdates, cfg.Optimise.NumEpochs = 1e-2, 120, 1000
+	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum = 3, 2
+	cfg.Optimizer.LearningRate, cfg.Optimizer.MaxUpdates, cfg.Optimizer.NumEpochs = 1e-2, 120, 1000
 	_, hyps := learn(t, cfg)
 	var letters text.Counts
 	for _, h := range hyps {

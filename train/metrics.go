@@ -96,9 +96,9 @@ func (m *metrics) close() error {
 
 // record writes a record of metrics. Training doesn't depend on them: where one can't be written, the run says so
 // and goes on without.
-func (t *trainer) record(event string, record any) {
-	if err := t.metrics.write(event, record); err != nil {
-		_ = t.metrics.close()
-		t.report.say("WARNING: metrics.jsonl can't be written any more, the run goes on without it: %v", err)
+func (r *run) record(event string, record any) {
+	if err := r.metrics.write(event, record); err != nil {
+		_ = r.metrics.close()
+		r.report.say("WARNING: metrics.jsonl can't be written any more, the run goes on without it: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 func TestRunWithoutMetrics(t *testing.T) {
 	var said bytes.Buffer
 	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
-	cfg.Data.ValManifest, cfg.Data.TestManifest, cfg.Optimise.MaxUpdates = cfg.Data.TrainManifest, cfg.Data.TrainManifest, 4
+	cfg.Data.ValManifest, cfg.Data.TestManifest, cfg.Optimizer.MaxUpdates = cfg.Data.TrainManifest, cfg.Data.TrainManifest, 4
 	run := start(t, cfg, &said)
 	run.hook = func(update int) {
 		if update == 2 {

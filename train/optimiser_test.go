@@ -40,15 +40,15 @@ func TestLearningRateCountsUpdates(t *testing.T) {
 	manifest := speak(t, babble(17, 4, 1)...)
 	for _, accum := range []int{1, 4, 8} {
 		cfg := plain(tiny(t, manifest))
-		cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Optimise.WarmupUpdates = 1, accum, 3
+		cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.WarmupUpdates = 1, accum, 3
 		for _, until := range []int{4, 9} {
-			cfg.Optimise.MaxUpdates = until
+			cfg.Optimizer.MaxUpdates = until
 			run, err := setUp(t.Context(), cfg, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			run.hook = func(update int) {
-				want := cfg.Optimise.LearningRate * min(float64(update)/3, math.Sqrt(3/float64(update)))
+				want := cfg.Optimizer.LearningRate * min(float64(update)/3, math.Sqrt(3/float64(update)))
 				if !(math.Abs(run.optimizer.LR-want) <= 1e-15) {
 					t.Errorf("accumulation %d, update %d: rate %v, want %v", accum, update, run.optimizer.LR, want)
 				}

@@ -13,7 +13,7 @@ import (
 // A set smaller than a window is planned for with the utterances that it has.
 func TestPlanOfASmallSet(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, spoken{id: "a", text: letters}, spoken{id: "b", text: letters}, spoken{id: "c", text: letters})))
-	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Run.CPUWorkers = 8, 2, 1
+	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Run.CPUWorkers = 8, 2, 1
 	var said bytes.Buffer
 	run := start(t, cfg, &said)
 	mustContain(t, said.String(), " 1 worker with ")
@@ -41,13 +41,13 @@ func TestPlanIsOfTheMostMemory(t *testing.T) {
 		lines = append(lines, spoken{id: fmt.Sprint(i), text: letters, samples: 160 * lengths[i/4]})
 	}
 	cfg := plain(tiny(t, speak(t, lines...)))
-	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Run.CPUWorkers = 4, 1, 1
+	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Run.CPUWorkers = 4, 1, 1
 	run := start(t, cfg, nil)
 	planned := run.dev.Usage()
 	var costs, bytes []float64
 	for _, n := range lengths {
 		full := slices.Repeat([]*data.Example{noise(n, n, run.net.NumMels, tokensFor(len(letters))...)}, cfg.Window())
-		batches := deal(full, run.net, cfg.Optimise.BatchSize, 1)
+		batches := deal(full, run.net, cfg.Optimizer.BatchSize, 1)
 		if err := run.prepare(batches, true); err != nil {
 			t.Fatal(err)
 		}

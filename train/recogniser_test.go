@@ -17,7 +17,7 @@ import (
 func TestRecogniser(t *testing.T) {
 	manifest := speak(t, babble(6, 5, 1)...)
 	cfg := plain(tiny(t, manifest))
-	cfg.Data.Normalize, cfg.Run.Seed, cfg.Optimise.MaxUpdates, cfg.Data.ValManifest = "global", 1<<63+3, 2, manifest
+	cfg.Data.Normalize, cfg.Run.Seed, cfg.Optimizer.MaxUpdates, cfg.Data.ValManifest = "global", 1<<63+3, 2, manifest
 	run := start(t, cfg, nil)
 	run.layout.View(run.weights.Floats(), "ctc.bias")[0] = -1 // so that something comes out
 	if err := run.loop(t.Context()); err != nil {
@@ -37,7 +37,7 @@ func TestRecogniser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer rec.Close()
-	if got, want := rec.cfg, cfg; got.Run.Seed != want.Run.Seed || got.Model != want.Model || got.Optimise != want.Optimise {
+	if got, want := rec.cfg, cfg; got.Run.Seed != want.Run.Seed || got.Model != want.Model || got.Optimizer != want.Optimizer {
 		t.Errorf("the configuration is %+v, was saved as %+v", got, want)
 	}
 	dir := filepath.Dir(manifest)

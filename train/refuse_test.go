@@ -14,11 +14,11 @@ import (
 // once trains two updates, with a checkpoint after each, and returns the settings to go on with.
 func once(t *testing.T, cfg Config) Config {
 	t.Helper()
-	cfg.Optimise.MaxUpdates, cfg.Run.SaveEvery = 2, 1
+	cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery = 2, 1
 	if _, err := Run(t.Context(), cfg, nil); err != nil {
 		t.Fatal(err)
 	}
-	cfg.Optimise.MaxUpdates, cfg.Run.Resume = 3, "auto"
+	cfg.Optimizer.MaxUpdates, cfg.Run.Resume = 3, "auto"
 	return cfg
 }
 
@@ -55,7 +55,7 @@ func TestResumeRefusesAnotherNetworkOrPolicy(t *testing.T) {
 
 	// What doesn't make another network is noted, not refused.
 	c = cfg
-	c.Optimise.LearningRate, c.Run.Seed = 2e-3, 9
+	c.Optimizer.LearningRate, c.Run.Seed = 2e-3, 9
 	var said bytes.Buffer
 	run := start(t, c, &said)
 	mustContain(t, said.String(), "learning_rate: 0.001 / 0.002", "seed: 1 / 9")
@@ -223,7 +223,7 @@ func TestInitFromRefusesOtherSoundAndText(t *testing.T) {
 	_, _, want := readCheckpoint(t, filepath.Dir(from), 2)
 	c := cfg
 	c.Run.InitFrom, c.Data.TrainManifest = from, speak(t, babble(5, 3, 9)...)
-	c.Optimise.LearningRate, c.Model.Dropout = 2e-4, 0.3
+	c.Optimizer.LearningRate, c.Model.Dropout = 2e-4, 0.3
 	run := start(t, c, nil)
 	if got := run.state.Stats; got == nil || !slices.Equal(got.Mean, want.Stats.Mean) || !slices.Equal(got.Deviation, want.Stats.Deviation) {
 		t.Error("the statistics are not those of the weights")
@@ -241,7 +241,7 @@ func TestInitFromRefusesOtherSoundAndText(t *testing.T) {
 // newest is damaged, all stay.
 func TestResumeMakesRoom(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
-	cfg.Optimise.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.KeepLast = 4, 1, 4
+	cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.KeepLast = 4, 1, 4
 	if _, err := Run(t.Context(), cfg, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestResumeMakesRoom(t *testing.T) {
 		}
 		return list
 	}
-	cfg.Run.Resume, cfg.Run.KeepLast, cfg.Optimise.MaxUpdates = "auto", 1, 6
+	cfg.Run.Resume, cfg.Run.KeepLast, cfg.Optimizer.MaxUpdates = "auto", 1, 6
 	newest := filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(4), checkpoint.ModelFile)
 	whole, err := os.ReadFile(newest)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestOddSoundIsReportedInAllSets(t *testing.T) {
 	silence(t, cfg.Data.TrainManifest, "001.wav")
 	silence(t, cfg.Data.ValManifest, "002.wav")
 	silence(t, cfg.Data.TestManifest, "003.wav")
-	cfg.Optimise.MaxUpdates, cfg.Run.EvalEvery = 4, 1
+	cfg.Optimizer.MaxUpdates, cfg.Run.EvalEvery = 4, 1
 	if _, err := Run(t.Context(), cfg, &said); err != nil {
 		t.Fatal(err)
 	}

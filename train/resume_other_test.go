@@ -13,9 +13,9 @@ import (
 // A resume with another batch size or other workers goes on, and says what that means.
 func TestResumeWithAnotherBatch(t *testing.T) {
 	cfg := tiny(t, speak(t, babble(23, 4, 1)...))
-	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Optimise.MaxUpdates = 2, 3, 2
+	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.MaxUpdates = 2, 3, 2
 	traced(t, cfg, io.Discard)
-	cfg.Run.Resume, cfg.Optimise.GradAccum, cfg.Optimise.MaxUpdates, cfg.Run.CPUWorkers = "auto", 2, 5, 1
+	cfg.Run.Resume, cfg.Optimizer.GradAccum, cfg.Optimizer.MaxUpdates, cfg.Run.CPUWorkers = "auto", 2, 5, 1
 	var said strings.Builder
 	run, err := setUp(t.Context(), cfg, &said)
 	if err != nil {
@@ -59,9 +59,9 @@ func TestResumeNoticesAnotherSet(t *testing.T) {
 func TestResumeOnASetThatShrank(t *testing.T) {
 	lines := babble(20, 4, 1) // five windows of 4
 	cfg := plain(tiny(t, speak(t, lines...)))
-	cfg.Optimise.MaxUpdates = 3
+	cfg.Optimizer.MaxUpdates = 3
 	traced(t, cfg, io.Discard)
-	cfg.Run.Resume, cfg.Optimise.MaxUpdates = "auto", 5
+	cfg.Run.Resume, cfg.Optimizer.MaxUpdates = "auto", 5
 	for _, c := range []struct{ utterances, epoch, window int }{{16, 0, 3}, {12, 1, 0}, {8, 1, 0}} {
 		cfg.Data.TrainManifest = speak(t, lines[:c.utterances]...)
 		run := start(t, cfg, nil)
@@ -79,7 +79,7 @@ func TestResumeOnASetThatShrank(t *testing.T) {
 // Other kernels round differently: a run that goes on with them says so, and one that goes on with the same does not.
 func TestResumeWithOtherKernels(t *testing.T) {
 	cfg := tiny(t, speak(t, babble(12, 4, 1)...))
-	cfg.Optimise.MaxUpdates = 1
+	cfg.Optimizer.MaxUpdates = 1
 	mustRun(t, cfg)
 	cfg.Run.Resume = "auto"
 	resumed := func() string {

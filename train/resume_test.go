@@ -164,7 +164,7 @@ func TestKilledRunResumesBitForBit(t *testing.T) {
 		t.Run(fmt.Sprintf("fp16 %v", fp16), func(t *testing.T) {
 			cfg := tiny(t, train)
 			cfg.Data.ValManifest, cfg.Data.NumWorkers, cfg.Run.CPUWorkers, cfg.Run.FP16 = val, 2, 2, fp16
-			cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Optimise.MaxUpdates = 2, 3, 10
+			cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.MaxUpdates = 2, 3, 10
 			cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.Seed = 5, 5, 1<<63+12345
 			straight, after := traced(t, cfg, io.Discard)
 			if p := after[5]; p.Epoch != 1 || p.Window != 1 || p.Utterances != 29 {
@@ -203,7 +203,7 @@ func TestKilledRunResumesBitForBit(t *testing.T) {
 // The loss scale and its count of good updates survive a resume.
 func TestLossScaleSurvivesAResume(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(4, 4, 1)...)))
-	cfg.Run.FP16, cfg.Run.SaveEvery, cfg.Optimise.MaxUpdates = true, 7, 7
+	cfg.Run.FP16, cfg.Run.SaveEvery, cfg.Optimizer.MaxUpdates = true, 7, 7
 	run := start(t, cfg, nil)
 	run.state.LossScale.Scale = 256
 	if err := run.loop(t.Context()); err != nil {
@@ -222,7 +222,7 @@ func TestInterruptedRunResumesBitForBit(t *testing.T) {
 	train, val := speak(t, babble(9, 4, 1)...), speak(t, babble(40, 4, 2)...)
 	config := func() Config {
 		cfg := tiny(t, train)
-		cfg.Data.ValManifest, cfg.Optimise.MaxUpdates = val, 6 // epochs of 3 windows
+		cfg.Data.ValManifest, cfg.Optimizer.MaxUpdates = val, 6 // epochs of 3 windows
 		return cfg
 	}
 	straight := config()
@@ -261,7 +261,7 @@ func TestResumeTakesNoMoreMemory(t *testing.T) {
 	cfg := tiny(t, speak(t, babble(12, 6, 1)...))
 	var peaks []int64
 	for _, until := range []int{5, 10} {
-		cfg.Optimise.MaxUpdates = until
+		cfg.Optimizer.MaxUpdates = until
 		run := start(t, cfg, nil)
 		if err := run.loop(t.Context()); err != nil {
 			t.Fatal(err)
@@ -284,7 +284,7 @@ func TestRunCutShortResumesBitForBit(t *testing.T) {
 	train, val := speak(t, babble(9, 4, 1)...), speak(t, babble(5, 4, 2)...)
 	config := func(updates int, rate float64) Config {
 		cfg := tiny(t, train)
-		cfg.Data.ValManifest, cfg.Optimise.LearningRate, cfg.Optimise.WarmupUpdates, cfg.Optimise.MaxUpdates = val, rate, 1, updates
+		cfg.Data.ValManifest, cfg.Optimizer.LearningRate, cfg.Optimizer.WarmupUpdates, cfg.Optimizer.MaxUpdates = val, rate, 1, updates
 		cfg.Run.EvalEvery, cfg.Run.EarlyStop, cfg.Run.KeepLast = 4, 2, 1
 		return cfg
 	}
@@ -301,7 +301,7 @@ func TestRunCutShortResumesBitForBit(t *testing.T) {
 			if worse := name == "it gets worse"; (five.Stale > 0) != worse || (five.BestStep != 5) != worse {
 				t.Errorf("%d stale validations, best of update %d: this test says nothing", five.Stale, five.BestStep)
 			}
-			cfg.Run.Resume, cfg.Optimise.MaxUpdates = "auto", 10
+			cfg.Run.Resume, cfg.Optimizer.MaxUpdates = "auto", 10
 			traced(t, cfg, io.Discard)
 			got := mustEqualRun(t, cfg.Run.CheckpointDir, straight.Run.CheckpointDir, 10)
 			if _, err := checkpoint.Open(filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(got.BestStep))); err != nil {

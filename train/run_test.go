@@ -77,7 +77,7 @@ func TestRunFromStartToEnd(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(12, 4, 1)...)))
 	cfg.Data.ValManifest = cfg.Data.TrainManifest
 	cfg.Data.TestManifest = cfg.Data.TrainManifest
-	cfg.Optimise.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.KeepLast = 13, 2, 2, 2
+	cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.KeepLast = 13, 2, 2, 2
 	run, err := setUp(t.Context(), cfg, &said)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestRunFromStartToEnd(t *testing.T) {
 			for i := range run.weights.Floats() {
 				run.weights.Floats()[i] *= 3
 			}
-			run.cfg.Optimise.LearningRate = 1e-9
+			run.cfg.Optimizer.LearningRate = 1e-9
 		}
 	}
 	if err := run.loop(t.Context()); err != nil {
@@ -162,7 +162,7 @@ func checkMetrics(t *testing.T, dir string, want map[string]int) {
 func TestLastValidationIsTheBest(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(12, 4, 1)...)))
 	cfg.Data.ValManifest = cfg.Data.TrainManifest
-	cfg.Optimise.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.KeepLast = 5, 5, 3, 1
+	cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.KeepLast = 5, 5, 3, 1
 	r, err := Run(t.Context(), cfg, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestLastValidationIsTheBest(t *testing.T) {
 func TestEarlyStop(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(4, 4, 1)...)))
 	cfg.Data.ValManifest = speak(t, babble(3, 4, 2)...)
-	cfg.Optimise.LearningRate, cfg.Run.EvalEvery, cfg.Run.EarlyStop = 1e-12, 1, 3
+	cfg.Optimizer.LearningRate, cfg.Run.EvalEvery, cfg.Run.EarlyStop = 1e-12, 1, 3
 	run := start(t, cfg, nil)
 	run.hook = func(update int) { run.weights.Floats()[0] += 1e-2 * float32(update) } // no better for it
 	run.state.Best, run.state.BestStep = &Evaluation{}, 0
@@ -194,7 +194,7 @@ func TestLengthLimits(t *testing.T) {
 		spoken{id: "toomuch", text: strings.Repeat("abc", 5)}, spoken{id: "limit", text: strings.Repeat("ab", 5), samples: 4 * 16000})
 	cfg := plain(tiny(t, manifest))
 	cfg.Data.MaxDuration, cfg.Data.MaxTextLength, cfg.Data.ValManifest = 4, 10, manifest
-	cfg.Run.EvalEvery, cfg.Optimise.MaxUpdates = 1, 1
+	cfg.Run.EvalEvery, cfg.Optimizer.MaxUpdates = 1, 1
 	var said bytes.Buffer
 	run := start(t, cfg, &said)
 	w := windows(t, run, 1)[0]
@@ -219,7 +219,7 @@ func TestLengthLimits(t *testing.T) {
 // A minute of sound trains like any other utterance.
 func TestAMinuteOfSound(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, spoken{id: "minute", text: letters, samples: 60 * 16000})))
-	cfg.Data.MaxDuration, cfg.Run.CPUWorkers, cfg.Optimise.MaxUpdates = 0, 1, 1
+	cfg.Data.MaxDuration, cfg.Run.CPUWorkers, cfg.Optimizer.MaxUpdates = 0, 1, 1
 	cfg.Model.EncoderLayers, cfg.Model.DModel, cfg.Model.SubsampleChannels, cfg.Data.FreqWidth = 1, 8, 2, 2
 	var said bytes.Buffer
 	run := start(t, cfg, &said)

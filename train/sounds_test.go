@@ -103,7 +103,7 @@ func tiny(t testing.TB, manifest string) Config {
 	c.Data.TrainManifest, c.Data.NumMels, c.Data.FreqWidth, c.Data.TimeShare = manifest, 20, 5, 0.2
 	c.Model = ModelConfig{DModel: 16, EncoderLayers: 2, DecoderLayers: 1, Heads: 2, ConvKernel: 5, Subsampling: 4,
 		SubsampleChannels: 4, Dropout: 0.1, CTCWeight: 0.3, LabelSmoothing: 0.1}
-	c.Optimise.BatchSize, c.Optimise.GradAccum, c.Optimise.WarmupUpdates, c.Optimise.NumEpochs = 2, 2, 20, 100
+	c.Optimizer.BatchSize, c.Optimizer.GradAccum, c.Optimizer.WarmupUpdates, c.Optimizer.NumEpochs = 2, 2, 20, 100
 	c.Run.CheckpointDir, c.Run.CPUWorkers, c.Run.LogEvery = filepath.Join(t.TempDir(), "run"), 2, 1
 	return c
 }

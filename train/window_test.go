@@ -58,7 +58,7 @@ func windowOfFour(net model.Config) []*data.Example {
 // decoder that finds everything equally likely each of the 200 tokens and 4 ends costs ln V.
 func TestLossesAreSumsOverTokens(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(8, 8, 1)...)))
-	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum = 1, 4
+	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum = 1, 4
 	run := start(t, cfg, nil)
 	for _, p := range run.params {
 		if strings.HasPrefix(p.Name, "decoder.out.") {
@@ -85,7 +85,7 @@ func TestAccumulationTakesNoMemory(t *testing.T) {
 	var peaks []int64
 	for _, accum := range []int{1, 4, 16} {
 		cfg := plain(tiny(t, manifest))
-		cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Optimise.NumEpochs = 2, accum, 2
+		cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.NumEpochs = 2, accum, 2
 		cfg.Run.CPUWorkers = 1 // two would halve a window of one batch
 		run := start(t, cfg, nil)
 		planned := run.dev.Usage()
@@ -115,7 +115,7 @@ func TestTailWindowIsDividedByItsOwnCount(t *testing.T) {
 	}
 	numbers(t, "accumulate.json", &example)
 	cfg := plain(tiny(t, speak(t, babble(len(example.Slopes), 8, 1)...)))
-	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Run.CPUWorkers = 1, example.Accum, 1
+	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Run.CPUWorkers = 1, example.Accum, 1
 	run := start(t, cfg, nil)
 	alone := open(t, run.net, 1, false)
 	next := 0
@@ -160,12 +160,12 @@ func TestTailWindowIsDividedByItsOwnCount(t *testing.T) {
 // Fewer batches than grad_accum in the whole set are one window an epoch.
 func TestAccumulationLongerThanAnEpoch(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(3, 8, 1)...)))
-	cfg.Optimise.BatchSize, cfg.Optimise.GradAccum, cfg.Optimise.NumEpochs = 1, 8, 1
+	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.NumEpochs = 1, 8, 1
 	result, err := Run(t.Context(), cfg, nil)
 	if err != nil || result.Updates != 1 || result.Epochs != 1 {
 		t.Fatalf("%+v, %v: want 1 update in 1 epoch", result, err)
 	}
-	cfg.Optimise.GradAccum = 0
+	cfg.Optimizer.GradAccum = 0
 	if _, err := Run(t.Context(), cfg, nil); err == nil {
 		t.Error("grad_accum 0 was accepted")
 	} else {

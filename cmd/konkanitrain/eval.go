@@ -3,25 +3,23 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
-	"konkanitrain/data"
+	"konkanitrain/internal/settings"
 	"konkanitrain/train"
 )
 
 // evalConfig is the settings of eval.
 type evalConfig struct {
-	Checkpoint   string   `yaml:"checkpoint" help:"a checkpoint's folder (step-...), or a checkpoint_dir: its averaged weights, else its best checkpoint, else its newest"`
-	Manifest     string   `yaml:"manifest" help:"manifest to score on"`
-	PerUtterance string   `yaml:"per_utterance" help:"file for one line of tab-separated values for each utterance; - for standard output"`
-	JSON         bool     `yaml:"json" help:"print the result as JSON"`
-	PathMap      []string `yaml:"path_map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
-	SkipBadLines bool     `yaml:"skip_bad_lines" help:"leave out manifest lines that can't be parsed, instead of stopping"`
-	BadLineLimit float64  `yaml:"bad_line_limit" help:"share of unusable manifest lines above which nothing is scored; 0: 0.05, but ten lines in any case"`
-	Device       string   `yaml:"device" help:"auto, cpu or cuda"`
-	CPUWorkers   int      `yaml:"cpu_workers" help:"compute workers on a CPU; 0: one for each core"`
+	trained      `yaml:",inline"`
+	Manifest     string   `yaml:"manifest" default:"" check:"path" help:"manifest to score on"`
+	PerUtterance string   `yaml:"per_utterance" default:"" check:"path" help:"file for one line of tab-separated values for each utterance; - for standard output"`
+	JSON         bool     `yaml:"json" default:"false" check:"any" help:"print the result as JSON"`
+	PathMap      []string `yaml:"path_map" default:"" check:"any" help:"replace the start of audio paths, FROM=TO; may be given several times"`
+	SkipBadLines bool     `yaml:"skip_bad_lines" default:"false" check:"any" help:"leave out manifest lines that can't be parsed, instead of stopping"`
+	BadLineLimit float64  `yaml:"bad_line_limit" default:"0" check:"share" zero:"0.05, but ten lines in any case" help:"share of unusable manifest lines above which nothing is scored"`
+	machine      `yaml:",inline"`
 }
 
 func evalCommand() command {
@@ -32,7 +30,7 @@ func evalCommand() command {
 }
 
 func evalHelp() (string, error) {
-	o, err := newOptions("eval", &evalConfig{Device: "auto"}, nil)
+	o, err := newOptions("eval", &evalConfig{})
 	if err != nil {
 		return "", err
 	}
@@ -44,8 +42,8 @@ Progress goes to standard error, the result to standard output (to standard erro
 }
 
 func runEval(ctx context.Context, args []string, s streams) error {
-	c := evalConfig{Device: "auto"}
-	o, err := newOptions("eval", &c, nil)
+	var c evalConfig
+	o, err := newOptions("eval", &c)
 	if err != nil {
 		return err
 	}
@@ -55,10 +53,10 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if err := o.noArguments(); err != nil {
 		return err
 	}
-	if err := errors.Join(o.set.Apply(), c.validate()); err != nil {
-		return o.usage(err)
+	if err := o.apply(c.rules); err != nil {
+		return err
 	}
-	model, err := train.Load(c.Checkpoint, train.LoadOptions{Device: c.Device, Workers: c.CPUWorkers, Log: s.err})
+	model, err := open(c.trained, c.machine, s.err)
 	if err != nil {
 		return err
 	}
@@ -81,28 +79,13 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	return err
 }
 
-func (c evalConfig) validate() error {
-	problems := []error{
-		needFolder("checkpoint", c.Checkpoint),
-		needFile("manifest", c.Manifest, "FILE (JSON lines, CSV, Common Voice TSV or a Kaldi folder)"),
-	}
-	_, err := data.ParsePathMap(c.PathMap)
-	problems = append(problems, tableOnly(c.PerUtterance), err)
-	if c.BadLineLimit < 0 || c.BadLineLimit > 1 {
-		problems = append(problems, fmt.Errorf("bad_line_limit is %g, want a share from 0 to 1", c.BadLineLimit))
-	}
-	return errors.Join(append(problems, checkDevice(c.Device, c.CPUWorkers))...)
-}
-
-func checkDevice(device string, workers int) error {
-	var problems []error
-	if workers < 0 || workers > 1024 {
-		problems = append(problems, fmt.Errorf("cpu_workers is %d, want 0 (one for each core) to 1024", workers))
-	}
-	if _, _, err := train.ChooseDevice(device); err != nil {
-		problems = append(problems, err)
-	}
-	return errors.Join(problems...)
+// rules are what the settings have to agree with, on disk and on this machine.
+func (c *evalConfig) rules(p *settings.Problems) {
+	c.trained.rules(p)
+	p.Add(needFile("manifest", c.Manifest, "FILE (JSON lines, CSV, Common Voice TSV or a Kaldi folder)"))
+	p.Add(settings.About("per_utterance", tableOnly(c.PerUtterance)))
+	p.Add(train.CheckPathMap(c.PathMap))
+	c.machine.rules(p)
 }
 
 // resultText is the result for people: every rate with the integers behind it.

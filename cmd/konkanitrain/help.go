@@ -62,7 +62,7 @@ func usageLine(c command) string {
 
 func overview() string {
 	var s strings.Builder
-	s.WriteString("konkanitrain trains small Conformer speech recognisers on the machine at hand.\n\nCommands:\n")
+	s.WriteString("konkanitrain trains small Conformer speech recognizers on the machine at hand.\n\nCommands:\n")
 	for _, c := range append(commands(), helpCommand()) {
 		fmt.Fprintf(&s, "  %-41s %s\n", strings.TrimSpace(c.name+" "+c.args), c.summary)
 	}
@@ -84,8 +84,7 @@ func trainHelp() (string, error) {
 Every setting is a flag and a key of the YAML file that --config names (batch_size: 2). Flags overrule the file,
 the file overrules the defaults; a resumed run takes what neither of them gives from its checkpoint. Flags may be
 written with - for _. Paths, also those in a YAML file, start at the working directory; those inside a
-manifest start at the manifest. gradient_accumulation_steps is another name for grad_accum, mixed_precision
-for fp16.
+manifest start at the manifest.` + t.otherNames() + `
 
 Ctrl-C (or SIGTERM, or a closed terminal) finishes the update, saves and exits with code 130; a second one, half a
 second later or more, stops at once. Other exit codes: 0 done, 1 the run failed, 2 a mistake in the command line or the
@@ -93,8 +92,19 @@ configuration.
 ` + t.usages(), nil
 }
 
+// otherNames is a line for each setting that has another name.
+func (o *options) otherNames() string {
+	var s strings.Builder
+	for _, x := range o.set.All {
+		for _, name := range x.Aliases {
+			fmt.Fprintf(&s, "\n%s is another name for %s.", name, x.Key)
+		}
+	}
+	return s.String()
+}
+
 // groupTitles are the headings of the groups of train.Config, where its field's name isn't one.
-var groupTitles = map[string]string{"": "Flags", "Optimise": "Optimisation"}
+var groupTitles = map[string]string{"": "Flags", "Optimizer": "Optimization"}
 
 // usages lists the flags by subject.
 func (o *options) usages() string {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,6 +29,13 @@ func endless(t *testing.T) (flags []string, dir string) {
 	return strings.Fields("--train_manifest train.jsonl --sample_rate 8000 --num_mels 20 --d_model 16 --heads 2 --encoder_layers 1 " +
 		"--decoder_layers 0 --subsample_channels 4 --subsampling 2 --conv_kernel 3 --batch_size 3 --num_epochs 1000000 " +
 		"--save_every 1000000 --log_every 1 --cpu_workers 1 --checkpoint_dir run"), dir
+}
+
+// oneEpoch is flags of a run that ends.
+func oneEpoch(flags []string) []string {
+	flags = slices.Clone(flags)
+	flags[slices.Index(flags, "--num_epochs")+1] = "1"
+	return flags
 }
 
 // started is the program while it runs.
@@ -96,7 +104,7 @@ func TestInterruptSaves(t *testing.T) {
 			if err != nil || len(entries) != 1 || entries[0].Step < 3 {
 				t.Fatalf("checkpoints %v (%v), want one of update 3 or later", entries, err)
 			}
-			again := start(t, dir, append(flags, "--resume", "auto", "--num_epochs", "1")...)
+			again := start(t, dir, append(oneEpoch(flags), "--resume", "auto")...)
 			again.await(t, "resumed from")
 			if code := again.end(t); code != exitOK {
 				t.Errorf("resumed: exit code %d; standard error:\n%s", code, again.stderr.String())
@@ -181,7 +189,7 @@ func TestOneRunPerFolder(t *testing.T) {
 	}
 	first.Process.Kill()
 	first.end(t)
-	third := start(t, dir, append(flags, "--num_epochs", "1")...)
+	third := start(t, dir, oneEpoch(flags)...)
 	if code := third.end(t); code != exitOK {
 		t.Errorf("after a kill: exit code %d; standard error:\n%s", code, third.stderr.String())
 	}

@@ -1,4 +1,4 @@
-// Command konkanitrain trains small Conformer speech recognisers, and evaluates and uses them.
+// Command konkanitrain trains small Conformer speech recognizers, and evaluates and uses them.
 package main
 
 import "os"

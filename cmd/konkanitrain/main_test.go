@@ -60,7 +60,7 @@ func TestHelpIsComplete(t *testing.T) {
 		}
 	}
 	at := 0
-	for _, title := range []string{"\nData:\n", "\nModel:\n", "\nOptimisation:\n", "\nRun:\n", "\nConfiguration:\n"} {
+	for _, title := range []string{"\nData:\n", "\nModel:\n", "\nOptimization:\n", "\nRun:\n", "\nConfiguration:\n"} {
 		i := strings.Index(text, title)
 		if i < at {
 			t.Errorf("%q is missing from the help, or before its time", title)
@@ -93,8 +93,8 @@ func TestAliases(t *testing.T) {
 	if err := o.load(&config); err != nil {
 		t.Fatal(err)
 	}
-	if config.Optimise.GradAccum != 7 || !config.Run.FP16 || config.Data.TrainManifest != manifest {
-		t.Errorf("grad_accum %d, fp16 %v, train_manifest %s: want 7, true, %s", config.Optimise.GradAccum, config.Run.FP16, config.Data.TrainManifest, manifest)
+	if config.Optimizer.GradAccum != 7 || !config.Run.FP16 || config.Data.TrainManifest != manifest {
+		t.Errorf("grad_accum %d, fp16 %v, train_manifest %s: want 7, true, %s", config.Optimizer.GradAccum, config.Run.FP16, config.Data.TrainManifest, manifest)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/internal/settings"
+	"konkanitrain/train"
 )
 
 // options are a command's settings as flags.
@@ -21,12 +22,13 @@ type options struct {
 	flags   *pflag.FlagSet
 }
 
-// newOptions makes a flag for each field of config, a pointer to a struct.
-func newOptions(command string, config any, aliases map[string]string) (*options, error) {
-	set, err := settings.Of(config, aliases)
+// newOptions fills config, a pointer to a struct, with its defaults and makes a flag for each of its fields.
+func newOptions(command string, config any) (*options, error) {
+	set, err := settings.Of(config)
 	if err != nil {
 		return nil, err
 	}
+	settings.Defaults(config)
 	fs := pflag.NewFlagSet(command, pflag.ContinueOnError)
 	fs.SetNormalizeFunc(settings.Underscores)
 	fs.SortFlags = false
@@ -95,10 +97,10 @@ func (o *options) usage(err error) error { return &usageError{err, o.command} }
 // needFile is the problem with a file or folder that has to be there; nil if it is.
 func needFile(key, path, what string) error {
 	if path == "" {
-		return fmt.Errorf("%s is not set: give --%s %s", key, key, what)
+		return settings.Problemf(key, "%s is not set: give --%s %s", key, key, what)
 	}
 	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("%s: %w", key, err)
+		return settings.Problemf(key, "%s: %w", key, err)
 	}
 	return nil
 }
@@ -109,7 +111,15 @@ func needFolder(key, path string) error {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s: %s is a file: give the folder it is in", key, path)
+		return settings.Problemf(key, "%s: %s is a file: give the folder it is in", key, path)
+	}
+	return nil
+}
+
+// needDevice is the problem with a device that this program can't compute on; nil if it can.
+func needDevice(name string) error {
+	if _, _, err := train.ChooseDevice(name); err != nil {
+		return settings.Problemf("device", "%w", err)
 	}
 	return nil
 }
@@ -128,7 +138,7 @@ func writable(key, dir string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: nothing can be written there: %w", key, err)
+		return settings.Problemf(key, "%s: nothing can be written there: %w", key, err)
 	}
 	return nil
 }

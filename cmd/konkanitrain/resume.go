@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/settings"
 	"konkanitrain/train"
 )
 
@@ -15,24 +15,22 @@ import (
 // flags: --resume auto alone goes on with the run as it was.
 func (o *trainOptions) resume(config *train.Config) error {
 	dir := config.Run.CheckpointDir
-	from, err := resumed(config.Run)
-	if err != nil || from == nil {
+	origin, err := train.FindOrigin(config.Run)
+	if err != nil {
+		return settings.About("resume", err)
+	}
+	o.origin = origin
+	saved, err := origin.Config()
+	if err != nil || saved == nil {
 		return err
-	}
-	var state struct {
-		Config json.RawMessage `json:"config"`
-	}
-	if err := json.Unmarshal(from.RawState(), &state); err != nil {
-		return fmt.Errorf("resume: the settings in %s: %w", from.Path, err)
 	}
 	auto := config.Run.Resume == "auto"
 	*config = train.Default()
-	file := filepath.Join(from.Path, checkpoint.StateFile)
-	if err := o.set.YAML(file, inPlace(file, state.Config)); err != nil { // JSON is YAML
+	file := filepath.Join(origin.Checkpoint.Path, checkpoint.StateFile)
+	if err := o.set.YAML(file, inPlace(file, saved)); err != nil { // JSON is YAML
 		return fmt.Errorf("resume: %w", err)
 	}
-	// These were of the earlier session only.
-	config.Run.Resume, config.Run.InitFrom, config.Run.ProfileSteps = "", "", 0
+	o.set.Reset(settings.Session) // these were of the earlier session only
 	if err := o.given(); err != nil {
 		return err
 	}
@@ -58,24 +56,5 @@ func manyCheckpoints(key, path string) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: %s is a folder of checkpoints: name one of them, such as %s", key, path, entries[len(entries)-1].Path)
-}
-
-// resumed is the checkpoint that a run goes on from; nil where there is none yet.
-func resumed(r train.RunConfig) (*checkpoint.Checkpoint, error) {
-	if r.Resume != "auto" {
-		c, err := checkpoint.Open(r.Resume)
-		if err == nil {
-			return c, nil
-		}
-		if many := manyCheckpoints("resume", r.Resume); many != nil {
-			return nil, fmt.Errorf("%w, or go on from the newest with --checkpoint_dir %s --resume auto", many, r.Resume)
-		}
-		return nil, fmt.Errorf("resume: %w", err)
-	}
-	c, damaged, err := checkpoint.Latest(r.CheckpointDir) // train.Run names the damaged ones, if one is whole
-	if err == nil && c == nil && len(damaged) > 0 {
-		err = fmt.Errorf("resume auto: none of the checkpoints in %s is whole: restore one, or start anew in another checkpoint_dir; the newest: %w", r.CheckpointDir, damaged[0].Err)
-	}
-	return c, err
+	return settings.Problemf(key, "%s: %s is a folder of checkpoints: name one of them, such as %s", key, path, entries[len(entries)-1].Path)
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"konkanitrain/checkpoint"
+	"konkanitrain/internal/settings"
 	"konkanitrain/train"
 )
 
@@ -33,32 +33,42 @@ func runTrain(ctx context.Context, args []string, s streams) error {
 	if err := o.load(&config); err != nil {
 		return o.usage(err)
 	}
-	lock, err := checkpoint.Lock(config.Run.CheckpointDir)
-	if err != nil {
-		return fmt.Errorf("checkpoint_dir: %w", err)
+	if o.emptyFile {
+		used := "the defaults are"
+		if config.Run.Resume != "" {
+			used = "the checkpoint's settings or the defaults are"
+		}
+		fmt.Fprintf(s.out, "NOTE: %s holds no setting: %s used\n", o.source.Config, used)
 	}
-	defer lock.Close()
-	_, err = train.Run(ctx, config, s.out)
+	_, err = train.Run(ctx, config, train.Options{Out: s.out, Origin: o.origin})
 	return err
-}
-
-// aliases are names that other trainers give to settings.
-func aliases() map[string]string {
-	return map[string]string{"gradient_accumulation_steps": "grad_accum", "mixed_precision": "fp16"}
 }
 
 // trainOptions are the settings of a run and the YAML file they may come from.
 type trainOptions struct {
 	*options
-	file *string
+	source    source
+	sourceSet *settings.Set
+	emptyFile bool          // the file holds no setting
+	origin    *train.Origin // what a resumed run goes on from, opened for its settings; nil for a new run
+}
+
+// source is the flag for the file of settings.
+type source struct {
+	Config string `yaml:"config" default:"" check:"path" help:"YAML file of settings"`
 }
 
 func newTrainOptions(config *train.Config) (*trainOptions, error) {
-	o, err := newOptions("train", config, aliases())
+	base, err := newOptions("train", config)
 	if err != nil {
 		return nil, err
 	}
-	return &trainOptions{o, o.flags.String("config", "", "YAML file of settings")}, nil
+	o := &trainOptions{options: base}
+	if o.sourceSet, err = settings.Of(&o.source); err != nil {
+		return nil, err
+	}
+	o.sourceSet.Flags(o.flags)
+	return o, nil
 }
 
 // load fills config: what a resumed checkpoint was saved with over the defaults, the file over that, flags over the
@@ -76,18 +86,19 @@ func (o *trainOptions) load(config *train.Config) error {
 			*dir = filepath.Clean(*dir) // one reading of link/.. everywhere
 		}
 	}
-	return o.checkMachine(config)
+	return o.set.Locate(o.checkMachine(config))
 }
 
 // given sets what the file and the flags say.
 func (o *trainOptions) given() error {
-	var problems []error
-	if o.flags.Changed("config") {
-		document, err := os.ReadFile(*o.file)
+	problems := []error{o.sourceSet.Apply(), o.sourceSet.Check().Err()}
+	if errors.Join(problems...) == nil && o.flags.Changed("config") {
+		document, err := os.ReadFile(o.source.Config)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("config: %w", err))
 		} else {
-			problems = append(problems, o.set.YAML(*o.file, document))
+			problems = append(problems, o.set.YAML(o.source.Config, document))
+			o.emptyFile = !o.set.Gave(o.source.Config)
 		}
 	}
 	return errors.Join(append(problems, o.set.Apply())...)
@@ -109,9 +120,7 @@ func (o *trainOptions) checkMachine(config *train.Config) error {
 	if d.TestManifest != "" {
 		problems = append(problems, o.manifest("test_manifest", d.TestManifest))
 	}
-	if _, _, err := train.ChooseDevice(r.Device); err != nil {
-		problems = append(problems, err)
-	}
+	problems = append(problems, needDevice(r.Device))
 	if err := errors.Join(problems...); err != nil {
 		return err // and no folder is made
 	}
@@ -126,16 +135,12 @@ func (o *trainOptions) checkMachine(config *train.Config) error {
 // named, not followed: one configuration must mean the same with its flags and without.
 func (o *trainOptions) manifest(key, path string) error {
 	err := needFile(key, path, "FILE (JSON lines, CSV, Common Voice TSV or a Kaldi folder)")
-	if err == nil || path == "" || filepath.IsAbs(path) {
+	if err == nil || path == "" || filepath.IsAbs(path) || o.set.Lookup(key).Where() == "" {
 		return err
 	}
-	where := o.set.Lookup(key).Where()
-	if where == "" {
-		return err
-	}
-	beside := filepath.Join(filepath.Dir(*o.file), path)
+	beside := filepath.Join(filepath.Dir(o.source.Config), path)
 	if _, statErr := os.Stat(beside); statErr == nil {
-		return fmt.Errorf("%s: %w: paths start at the working directory; %s is there, if that is meant", where, err, beside)
+		return fmt.Errorf("%w: paths start at the working directory; %s is there, if that is meant", err, beside)
 	}
-	return fmt.Errorf("%s: %w: paths start at the working directory", where, err)
+	return fmt.Errorf("%w: paths start at the working directory", err)
 }

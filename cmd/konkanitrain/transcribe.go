@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"strings"
 
-	"konkanitrain/train"
+	"konkanitrain/internal/settings"
 )
 
 // transcribeConfig is the settings of transcribe.
 type transcribeConfig struct {
-	Checkpoint string `yaml:"checkpoint" help:"a checkpoint's folder (step-...), or a checkpoint_dir: its averaged weights, else its best checkpoint, else its newest"`
-	Device     string `yaml:"device" help:"auto, cpu or cuda"`
-	CPUWorkers int    `yaml:"cpu_workers" help:"compute workers on a CPU; 0: one for each core"`
+	trained `yaml:",inline"`
+	machine `yaml:",inline"`
 }
 
 func transcribeCommand() command {
@@ -24,7 +23,7 @@ func transcribeCommand() command {
 }
 
 func transcribeHelp() (string, error) {
-	o, err := newOptions("transcribe", &transcribeConfig{Device: "auto"}, nil)
+	o, err := newOptions("transcribe", &transcribeConfig{})
 	if err != nil {
 		return "", err
 	}
@@ -35,8 +34,8 @@ go on; the exit code is 1 then.
 }
 
 func runTranscribe(ctx context.Context, args []string, s streams) error {
-	c := transcribeConfig{Device: "auto"}
-	o, err := newOptions("transcribe", &c, nil)
+	var c transcribeConfig
+	o, err := newOptions("transcribe", &c)
 	if err != nil {
 		return err
 	}
@@ -44,14 +43,17 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	files := o.flags.Args()
-	problems := []error{o.set.Apply(), needFolder("checkpoint", c.Checkpoint), checkDevice(c.Device, c.CPUWorkers)}
-	if len(files) == 0 {
-		problems = append(problems, errors.New("no WAV file is given: name one or more behind the flags"))
+	err = o.apply(func(p *settings.Problems) {
+		c.trained.rules(p)
+		c.machine.rules(p)
+		if len(files) == 0 {
+			p.Add(errors.New("no WAV file is given: name one or more behind the flags"))
+		}
+	})
+	if err != nil {
+		return err
 	}
-	if err := errors.Join(problems...); err != nil {
-		return o.usage(err)
-	}
-	model, err := train.Load(c.Checkpoint, train.LoadOptions{Device: c.Device, Workers: c.CPUWorkers, Log: s.err})
+	model, err := open(c.trained, c.machine, s.err)
 	if err != nil {
 		return err
 	}

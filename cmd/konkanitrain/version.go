@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"konkanitrain/internal/simd"
+	"konkanitrain/op"
 )
 
 func versionCommand() command {
@@ -47,6 +47,6 @@ func buildText() string {
 	return strings.Join([]string{
 		"konkanitrain " + version + revision,
 		fmt.Sprintf("%s %s/%s, %d cores", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
-		"CPU kernels " + simd.Name(),
+		"CPU kernels " + op.Kernels(),
 	}, "\n")
 }

@@ -1,10 +1,12 @@
 package audio
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math/bits"
+	"slices"
 
 	"github.com/go-audio/riff"
 )
@@ -31,6 +33,10 @@ func (h *header) readFormat(parser *riff.Parser, src io.ReaderAt, r io.Reader, a
 	h.channels = int(u16(parser.NumChannels))
 	h.rate = int(rate)
 	h.block = int(u16(parser.BlockAlign))
+	h.perSecond = int64(parser.AvgBytesPerSec)
+	if h.bigEndian {
+		h.perSecond = int64(bits.ReverseBytes32(parser.AvgBytesPerSec))
+	}
 	h.bits = int(u16(parser.BitsPerSample))
 	if h.tag != tagExtensible {
 		return nil
@@ -38,15 +44,14 @@ func (h *header) readFormat(parser *riff.Parser, src io.ReaderAt, r io.Reader, a
 	if n < 26 {
 		return fmt.Errorf("the extensible format (0xFFFE) needs 40 bytes, the format chunk has %d: the sample format is unknown", n)
 	}
-	var extra [10]byte // cbSize, valid bits, channel mask, first two bytes of the sub-format
-	if _, err := src.ReadAt(extra[:], at+16); err != nil {
+	extra := make([]byte, min(n-16, 24)) // cbSize, valid bits, channel mask, sub-format
+	if _, err := src.ReadAt(extra, at+16); err != nil {
 		return fmt.Errorf("reading the format chunk: %w", err)
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if h.bigEndian {
-		order = binary.BigEndian
+	order := h.order()
+	if err := h.subFormat(extra[8:], order); err != nil {
+		return err
 	}
-	h.tag = order.Uint16(extra[8:])
 	// In the extensible format bits is the size of the container, and 0 valid bits
 	// is how some writers say "all".
 	if valid := int(order.Uint16(extra[2:])); valid > 0 && valid < h.bits {
@@ -56,12 +61,41 @@ func (h *header) readFormat(parser *riff.Parser, src io.ReaderAt, r io.Reader, a
 	return nil
 }
 
+// subFormat takes the coding from the sub-format of an extensible file, a GUID: its first four bytes are the tag, and
+// what follows must be what makes it one (KSDATAFORMAT_SUBTYPE_WAVEFORMATEX in Microsoft's ksmedia.h). Of a GUID that
+// the chunk is too short for, what is there counts.
+func (h *header) subFormat(guid []byte, order binary.ByteOrder) error {
+	layout := func(data2, data3 uint16, data4 string) []byte {
+		b := make([]byte, 8, 16)
+		order.PutUint16(b[4:], data2)
+		order.PutUint16(b[6:], data3)
+		return append(b, data4...)
+	}
+	wave := layout(0, 0x10, "\x80\x00\x00\xaa\x00\x38\x9b\x71")
+	ambisonic := layout(0x0721, 0x11d3, "\x86\x44\xc8\xc1\xca\x00\x00\x00")
+	g := slices.Clone(wave)
+	copy(g, guid)
+	tag := order.Uint32(g)
+	switch {
+	case bytes.Equal(g[4:], wave[4:]) && tag <= 0xFFFF:
+		h.tag = uint16(tag)
+		return nil
+	case bytes.Equal(g[4:], ambisonic[4:]):
+		return fmt.Errorf("the file is an ambisonic recording (B-format), whose channels have no meaningful mean; " +
+			"extract one channel, the first for sound from all directions")
+	}
+	return fmt.Errorf("the samples are coded in an unknown sub-format, %08X-%04X-%04X-%X-%X; "+
+		"convert the file, for example with ffmpeg -c:a pcm_s16le",
+		tag, order.Uint16(g[4:]), order.Uint16(g[6:]), g[8:10], g[10:])
+}
+
 // check refuses what can't be meant, and settles the size of a sample: the block
 // size decides where it fits channels and bits, as for 24 bits in 4 bytes.
 func (h *header) check(info *Info) error {
 	switch {
 	case h.rate < MinRate || h.rate > MaxRate:
-		return fmt.Errorf("the header gives a rate of %d Hz, which is not plausible (%d to %d Hz are); correct the header", h.rate, MinRate, MaxRate)
+		return fmt.Errorf("the header gives a rate of %d Hz, which is not plausible (%d to %d Hz are); correct the header",
+			h.rate, MinRate, MaxRate)
 	case h.channels == 0:
 		return fmt.Errorf("the header gives 0 channels")
 	}
@@ -79,20 +113,45 @@ func (h *header) check(info *Info) error {
 			return fmt.Errorf("the header gives %d-bit %s; 8 bits are read", h.bits, h.format())
 		}
 	default:
-		return fmt.Errorf("the samples are coded as %s; PCM, float, A-law and mu-law are read: convert the file, for example with ffmpeg -c:a pcm_s16le", tagName(h.tag))
+		return fmt.Errorf("the samples are coded as %s; PCM, float, A-law and mu-law are read: "+
+			"convert the file, for example with ffmpeg -c:a pcm_s16le", tagName(h.tag))
 	}
-	need := max(h.container, (h.bits+7)/8)
-	if h.block%h.channels == 0 && h.block/h.channels >= need && h.block/h.channels <= 8 {
-		if h.tag == tagPCM {
-			need = h.block / h.channels
-		}
-	}
-	h.container = need
-	if h.block != need*h.channels {
-		info.warn("the header gives %d bytes a frame, %d channels of %d bits take %d; read with %d", h.block, h.channels, h.bits, need*h.channels, need*h.channels)
-		h.block = need * h.channels
-	}
+	h.settleBlock(info)
 	return nil
+}
+
+// settleBlock decides how many bytes a sample and a frame take. The bytes a frame that the header gives do, where
+// channels and bits fit into them; where they disagree with the bytes a second, and those agree with channels and bits,
+// the latter two do. But samples of 3 bytes in 4 are usual, and their writers often wrong about the bytes a second.
+func (h *header) settleBlock(info *Info) {
+	container := max(h.container, (h.bits+7)/8)
+	frame := container * h.channels
+	second := int64(h.rate) * int64(h.block)
+	inFour := container == 3 && h.block == 4*h.channels
+	switch {
+	case h.perSecond != second && h.perSecond == int64(h.rate)*int64(frame) && h.block != frame && !inFour:
+		info.warn("the header gives %d bytes a frame and %d a second, which do not agree at %d Hz; "+
+			"%d channels of %d bits take %d; read with %d",
+			h.block, h.perSecond, h.rate, h.channels, h.bits, frame, frame)
+	case h.tag == tagPCM && h.block%h.channels == 0 && h.block/h.channels >= container && h.block/h.channels <= 8:
+		container = h.block / h.channels
+		h.checkSecond(info, second)
+	case h.block != frame:
+		info.warn("the header gives %d bytes a frame, %d channels of %d bits take %d; read with %d",
+			h.block, h.channels, h.bits, frame, frame)
+	default:
+		h.checkSecond(info, second)
+	}
+	h.container = container
+	h.block = container * h.channels
+}
+
+// checkSecond warns where the header's bytes a second are not those of its rate and its bytes a frame.
+func (h *header) checkSecond(info *Info, second int64) {
+	if h.perSecond != second {
+		info.warn("the header gives %d bytes a second, and %d Hz with %d bytes a frame take %d; read with the latter",
+			h.perSecond, h.rate, h.block, second)
+	}
 }
 
 // tagName names a coding that isn't read.

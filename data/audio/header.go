@@ -28,11 +28,20 @@ type header struct {
 	channels  int
 	rate      int
 	block     int   // bytes of one frame (all channels)
+	perSecond int64 // bytes of a second, as the header gives them
 	container int   // bytes of one sample
 	bits      int   // bits of it that carry sound
 	low       bool  // the sound stands in the low 3 of 4 bytes, against the rule
 	dataAt    int64 // where the samples start
 	samples   int64 // per channel, that are really there
+}
+
+// order is the order of the bytes in the file's numbers.
+func (h *header) order() binary.ByteOrder {
+	if h.bigEndian {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
 }
 
 // format names the coding of the samples.
@@ -144,7 +153,7 @@ func readHeader(src io.ReaderAt, size int64, path string) (Info, *header, error)
 			}
 			return h.finish(src, size, at, declared, info)
 		}
-		at += declared + declared%2
+		at = h.behind(src, size, at, declared, string(id[:]), &info)
 	}
 	return fail("more than %d chunks and no samples among them", maxChunks)
 }
@@ -154,47 +163,27 @@ func (h *header) finish(src io.ReaderAt, size, at, declared int64, info Info) (I
 	left := size - at
 	n := min(declared, left)
 	switch {
-	case declared == 0 && left > 0 && !onlyChunks(src, at, size, h.bigEndian):
+	case declared == 0 && left > 0 && !onlyChunks(src, size, at, h.order()):
 		n = left
-		info.warn("the header gives 0 bytes of samples (a recording that was not closed?); read to the end of the file, %d samples", n/int64(h.block))
+		info.warn("the header gives 0 bytes of samples (a recording that was not closed?); read to the end of the file, %d samples",
+			n/int64(h.block))
 	case declared > left && declared >= 0x7FFFF000:
 		info.warn("the header gives no true size (a stream); read to the end of the file, %d samples", n/int64(h.block))
 	case declared > left:
 		info.warn("cut off: the header declares %d samples (%d bytes), there are %d samples (%d bytes)",
 			declared/int64(h.block), declared, left/int64(h.block), left)
 	}
+	if declared <= left && n == declared {
+		end := h.behind(src, size, at, n, "data", &info)
+		if what := h.more(src, size, end); what != "" {
+			info.warn("%d samples as the header says; behind them lies %s, which is not read", n/int64(h.block), what)
+		}
+	}
 	h.dataAt, h.samples = at, n/int64(h.block)
 	if h.samples == 0 {
-		return Info{}, nil, fmt.Errorf("%s: a header but no sound: %d bytes of samples where one frame takes %d (%w)", info.Path, n, h.block, ErrNoSamples)
+		return Info{}, nil, fmt.Errorf("%s: a header but no sound: %d bytes of samples where one frame takes %d (%w)",
+			info.Path, n, h.block, ErrNoSamples)
 	}
 	info.Rate, info.Channels, info.Samples, info.FileSamples, info.Format = h.rate, h.channels, int(h.samples), int(h.samples), h.format()
 	return info, h, nil
-}
-
-// onlyChunks says whether whole, plausible chunks fill the bytes from at to size, as
-// they do after samples that are truly absent and can't in unmarked samples.
-func onlyChunks(src io.ReaderAt, at, size int64, bigEndian bool) bool {
-	for range maxChunks {
-		if size-at <= 1 { // the pad byte of the last chunk
-			return true
-		}
-		var b [8]byte
-		if n, _ := src.ReadAt(b[:], at); n < 8 {
-			return false
-		}
-		for _, c := range b[:4] {
-			if c < ' ' || c > '~' {
-				return false
-			}
-		}
-		n := binary.LittleEndian.Uint32(b[4:])
-		if bigEndian {
-			n = binary.BigEndian.Uint32(b[4:])
-		}
-		at += 8 + int64(n) + int64(n%2)
-		if at > size+1 {
-			return false
-		}
-	}
-	return false
 }

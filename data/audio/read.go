@@ -50,7 +50,8 @@ func (r *Reader) decode(src io.ReaderAt, size int64, path string, offset, durati
 
 	if h.tag == tagPCM && h.container == 4 && h.bits <= 24 {
 		var a alignment
-		if err := r.pieces(src, path, at, n, each, h.block, func(_ int, b []byte) error { a.look(b, h.bigEndian); return nil }); err != nil {
+		look := func(_ int, b []byte) error { a.look(b, h.bigEndian); return nil }
+		if err := r.pieces(src, path, at, n, each, h.block, look); err != nil {
 			return Info{}, nil, err
 		}
 		h.low = a.right()
@@ -101,7 +102,8 @@ func part(info *Info, offset, duration float64) (start, n int, err error) {
 	first, count := math.Round(offset*rate), math.Round(duration*rate)
 	left := float64(info.Samples) - first
 	if left < 1 {
-		return 0, 0, fmt.Errorf("%s: offset %v s is past the end, the file has %.3f s (%w)", info.Path, offset, info.Seconds(), ErrNoSamples)
+		return 0, 0, fmt.Errorf("%s: offset %v s is past the end, the file has %.3f s (%w)",
+			info.Path, offset, info.Seconds(), ErrNoSamples)
 	}
 	if duration == 0 {
 		count = left

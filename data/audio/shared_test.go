@@ -263,3 +263,33 @@ func TestClaimsTakeNoMemory(t *testing.T) {
 		}
 	}
 }
+
+// Headers that contradict themselves or the file.
+func TestTriedFiles(t *testing.T) {
+	dir := filepath.Join(testkit.Shared(t), "cases", "tried")
+	for _, c := range []struct {
+		file    string
+		samples int
+		say     string // part of the one warning, or of the error where there are no samples; "" for none
+	}{
+		{"wav-block-align/contradiction.wav", 16000, "4 bytes a frame and 32000 a second"},
+		{"wav-block-align/agreement.wav", 16000, ""},
+		{"wav-more-behind-data/two_files_in_one.wav", 8000, "another file of "},
+		{"wav-more-behind-data/three_data_chunks.wav", 4000, "further samples, "},
+		{"wav-more-behind-data/size_of_a_tenth.wav", 2000, "bytes that are no chunk"},
+		{"wav-more-behind-data/good.wav", 8000, ""},
+		{"wav-odd-chunk-no-pad/no_pad.wav", 8000, `the chunk "bext" of 25 bytes at byte 36 has no pad byte`},
+		{"wav-subformat/private.wav", 0, "unknown sub-format"},
+		{"wav-subformat/b_format.wav", 0, "ambisonic"},
+		{"wav-subformat/pcm.wav", 8000, ""},
+	} {
+		info, x, err := read(filepath.Join(dir, c.file))
+		said := strings.Join(info.Warnings, "\n")
+		if err != nil {
+			said = err.Error()
+		}
+		if len(x) != c.samples || len(info.Warnings) > 1 || !strings.Contains(said, c.say) || (said == "") != (c.say == "") {
+			t.Errorf("%s: %d samples, %q, %v", c.file, len(x), info.Warnings, err)
+		}
+	}
+}

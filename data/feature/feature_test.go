@@ -214,7 +214,8 @@ func TestGlobalNormalization(t *testing.T) {
 	if err != nil || merged.Frames != s.Frames {
 		t.Fatal(merged, err)
 	}
-	// Sums of float32 values hardly round in float64. Those of squares, near 600, do, and what is left of them is near 7.
+	// Sums of float32 values hardly round in float64. Those of squares, near 600, do, and what is left of them is
+	// near 7.
 	testkit.CloseRel(t, "merged means", merged.Mean, s.Mean, 1e-15)
 	testkit.CloseRel(t, "merged deviations", merged.Deviation, s.Deviation, 1e-13)
 
@@ -236,7 +237,8 @@ func TestGlobalNormalization(t *testing.T) {
 		n += float64(T)
 	}
 	for i := range sum {
-		// What was counted is rounded to float32 first, by up to 4e-7 of a deviation; over 185 frames it averages to 8e-8.
+		// What was counted is rounded to float32 first, by up to 4e-7 of a deviation; over 185 frames it averages to
+		// 8e-8.
 		if m, v := sum[i]/n, squares[i]/n; !(math.Abs(m) <= 2e-7 && math.Abs(v-1) <= 2e-7) {
 			t.Errorf("bin %d has mean %v and variance %v over the set", i, m, v)
 		}

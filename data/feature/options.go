@@ -66,7 +66,8 @@ func (o Options) Validate() error {
 			complain("num_mels is %d; an FFT of %d points can't fill that many bins: use fewer", o.NumMels, fftSize(o.SampleRate))
 		default:
 			if empty := MelEmpty(o.SampleRate, o.NumMels, o.LowHz, high); len(empty) > 0 {
-				complain("mel filters %s of %d catch no bin of the %d-point FFT at %d Hz and would always be at the floor; use fewer bins (num_mels)",
+				complain("mel filters %s of %d catch no bin of the %d-point FFT at %d Hz "+
+					"and would always be at the floor; use fewer bins (num_mels)",
 					words.List(numerals(empty), 10), o.NumMels, fftSize(o.SampleRate), o.SampleRate)
 			}
 		}
@@ -78,7 +79,8 @@ func (o Options) Validate() error {
 		case o.Stats == nil:
 			complain("normalize is %q, and there are no statistics; compute them over the training set first", Global)
 		case len(o.Stats.Mean) != o.NumMels || len(o.Stats.Deviation) != o.NumMels:
-			complain("the statistics have %d means and %d deviations, num_mels is %d; compute them with these settings", len(o.Stats.Mean), len(o.Stats.Deviation), o.NumMels)
+			complain("the statistics have %d means and %d deviations, num_mels is %d; compute them with these settings",
+				len(o.Stats.Mean), len(o.Stats.Deviation), o.NumMels)
 		default:
 			for i := range o.Stats.Mean {
 				if m, d := o.Stats.Mean[i], o.Stats.Deviation[i]; !(math.Abs(m) < 1e6 && d >= deviationFloor && d < 1e6) {

@@ -120,6 +120,13 @@ func (s spaces) ReadAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
+// A file in memory needs no closing, and may be closed.
+func TestCloseInMemory(t *testing.T) {
+	if f, err := New("memory", bytes.NewReader(file("{}", 0)), 10); err != nil || f.Close() != nil {
+		t.Error(err)
+	}
+}
+
 func TestOpenNames(t *testing.T) {
 	_, err := Open(filepath.Join(t.TempDir(), "none.safetensors"))
 	if !errors.Is(err, os.ErrNotExist) {

@@ -8,6 +8,40 @@ import (
 	"testing"
 )
 
+// Neither a file that is refused nor one that was closed stays open.
+func TestNothingStaysOpen(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "bad")
+	if err := os.WriteFile(bad, []byte("too short to be one"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	count := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	before := count()
+	for range 20 {
+		if _, err := Open(bad); err == nil {
+			t.Fatal("a bad file was opened")
+		}
+		f, err := Open("testdata/python.safetensors")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := f.Floats("f32"); !errors.Is(err, os.ErrClosed) {
+			t.Fatalf("read after Close: %v", err)
+		}
+	}
+	if after := count(); after > before+2 { // another test may have opened one meanwhile
+		t.Errorf("%d files are open, %d were before", after, before)
+	}
+}
+
 // A pipe has no size and no offsets, so it is refused.
 func TestPipeIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")

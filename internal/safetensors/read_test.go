@@ -61,6 +61,24 @@ func TestReadsPythonsFile(t *testing.T) {
 	}
 }
 
+// What the caller does with a description doesn't change the file's.
+func TestDescriptionsAreCopies(t *testing.T) {
+	f, err := Open("testdata/python.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, _ := f.Info("f32")
+	want := slices.Clone(info.Shape)
+	info.Shape[0], f.Metadata()["made by"] = 99, "me"
+	if again, ok := f.Info("f32"); !ok || !slices.Equal(again.Shape, want) || f.Metadata()["made by"] == "me" {
+		t.Errorf("%v %v", again.Shape, f.Metadata())
+	}
+	if _, ok := f.Info("f33"); ok {
+		t.Error("a tensor that isn't there")
+	}
+}
+
 func TestWrongReadsAreRefused(t *testing.T) {
 	f, err := Open("testdata/python.safetensors")
 	if err != nil {

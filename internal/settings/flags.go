@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -15,17 +14,17 @@ import (
 func (s *Set) Flags(fs *pflag.FlagSet) {
 	for _, x := range s.All {
 		s.flag(fs, x, x.Key)
-	}
-	for name, key := range s.aliases {
-		s.flag(fs, s.byKey(key), name)
-		fs.Lookup(name).Hidden = true
+		for _, name := range x.Aliases {
+			s.flag(fs, x, name)
+			fs.Lookup(name).Hidden = true
+		}
 	}
 }
 
 func (s *Set) flag(fs *pflag.FlagSet, x *Setting, name string) {
 	v := &flagValue{setting: x, name: name}
 	s.flags = append(s.flags, v)
-	f := fs.VarPF(v, name, "", x.Help)
+	f := fs.VarPF(v, name, "", x.usage())
 	if x.field.Kind() == reflect.Bool {
 		f.NoOptDefVal = "true"
 	}
@@ -36,7 +35,8 @@ func Underscores(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(strings.ReplaceAll(name, "-", "_"))
 }
 
-// Apply sets what the command line gave. The error lists all problems.
+// Apply sets what the command line gave. A setting that is given twice, with two values, is an error: which of them is
+// meant, nobody can know. The error lists all problems.
 func (s *Set) Apply() error {
 	var problems []error
 	first := map[string]*flagValue{}
@@ -65,7 +65,7 @@ func (s *Set) Apply() error {
 type flagValue struct {
 	setting *Setting
 	name    string
-	texts   []string // as given; the last one counts, but a list takes all
+	texts   []string // as given; only a list takes several
 }
 
 // Set keeps what was given. Whether it makes sense is said by Apply, about all flags at once.
@@ -80,33 +80,19 @@ func (f *flagValue) Type() string { return typeName(f.setting.field.Type()) }
 // String is the value as it is now: in the help, the default.
 func (f *flagValue) String() string { return format(f.setting.field) }
 
-// parse reads the texts. Numbers of a list may be split by commas; texts may hold commas.
+// parse reads the texts.
 func (f *flagValue) parse() (reflect.Value, error) {
 	t := f.setting.field.Type()
 	if t.Kind() != reflect.Slice {
-		return f.one(f.texts[len(f.texts)-1], t)
-	}
-	list := reflect.MakeSlice(t, 0, len(f.texts))
-	for _, text := range f.texts {
-		parts := []string{text}
-		if t.Elem().Kind() != reflect.String {
-			parts = strings.Split(text, ",")
-		}
-		for _, part := range parts {
-			v, err := f.one(part, t.Elem())
-			if err != nil {
-				return list, err
+		for _, other := range f.texts[1:] {
+			if other != f.texts[0] {
+				return reflect.Value{}, fmt.Errorf("--%s is given twice, as %q and %q: give it once", f.name, f.texts[0], other)
 			}
-			list = reflect.Append(list, v)
 		}
 	}
-	return list, nil
-}
-
-func (f *flagValue) one(text string, t reflect.Type) (reflect.Value, error) {
-	v, err := parse(text, t)
+	v, wrong, err := parseAll(f.texts, t)
 	if err != nil {
-		return v, fmt.Errorf("--%s is %s, %w", f.name, strconv.Quote(text), err)
+		return v, fmt.Errorf("--%s is %q, %w", f.name, wrong, err)
 	}
 	return v, nil
 }

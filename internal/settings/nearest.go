@@ -52,7 +52,7 @@ func initials(words []string) string {
 	return s.String()
 }
 
-// distance is the least number of letters changed, left out or put in (Levenshtein), with two neighbours
+// distance is the least number of letters changed, left out or put in (Levenshtein), with two neighbors
 // in each other's place as one change (optimal string alignment).
 func distance(a, b string) int {
 	before, last := []int(nil), make([]int, len(b)+1)

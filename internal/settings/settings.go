@@ -1,9 +1,36 @@
-// Package settings fills the fields of a struct from a YAML file and from command-line flags, strictly: what is
-// unknown, of the wrong type or given twice is an error that says where. All problems come in one error.
+// Package settings is the one home of a program's settings: they are the fields of a struct, and a field's tags say
+// all there is to say of a setting.
 //
-// A field's yaml tag is the name of its key and of its flag, its help tag the description. Fields of inner
-// structs tagged `yaml:",inline"` form a group. The values that the struct holds at first are the defaults; a
-// file overrules them, and flags overrule both.
+//	BatchSize int `yaml:"batch_size" default:"8" check:"1.." help:"utterances in a micro-batch"`
+//	SaveEvery int `yaml:"save_every" default:"0" check:"0.." zero:"each epoch" help:"updates between checkpoints"`
+//
+// The first four tags have to be there:
+//   - yaml: the name of its key in a file and of its flag
+//   - default: its value where nobody sets it, written as for the flag; commas between the numbers of a list
+//   - check: the values it may have, in the grammar below
+//   - help: what it is; what zero and the choices of check say is added to it
+//   - zero: what 0 means, or a text that is empty; told in the help and when a value is wrong
+//   - unit: what a number counts, such as s or Hz; told when a value is wrong
+//   - alias: other names, with commas between
+//   - resume: how a resumed run takes a value that isn't its checkpoint's; see [Resume]
+//
+// A field that is a struct, tagged `yaml:",inline"`, is a group of settings, named like the field. An embedded struct
+// is no group of its own: its settings belong where it stands.
+//
+// The grammar of check, for one value or for each value of a list:
+//
+//	any               every value; what rules there are, the program has beside the tags
+//	1..8              a number from 1 to 8; 1.. has no upper end; >0..<1 leaves out the ends
+//	odd 1..9          an odd whole number in a range; even likewise
+//	share             0..1, called a share
+//	auto|cpu|cuda     one of these texts or numbers
+//	not empty         a text with at least one letter
+//	path              the path of a file or folder, or nothing; it may not begin with ~, which only shells understand
+//	not empty path    both
+//
+// [Defaults] fills a struct. [Set.YAML] and flags ([Set.Flags], [Set.Apply]) set its fields, strictly: what is unknown,
+// of the wrong type or given twice is an error that says where. [Set.Check] holds the values to their checks, and takes
+// the program's own rules about several settings. Each of these lists all problems in one error.
 package settings
 
 import (
@@ -17,14 +44,30 @@ import (
 
 // Setting is one field.
 type Setting struct {
-	Key   string
-	Help  string
-	Group string // name of the inner struct's field; "" outside of one
+	Key     string
+	Aliases []string // other names of the key
+	Help    string
+	Group   string // name of the inner struct's field; "" outside of one
+	Resume  Resume
 
-	field reflect.Value
-	file  string // the file that set it, "" if none did
-	line  int
+	zero, unit string
+	check      check
+	initial    reflect.Value // the default
+	field      reflect.Value
+	file       string // the file that set it, "" if none did
+	line       int
 }
+
+// Resume says how a resumed run takes a value that differs from its checkpoint's.
+type Resume string
+
+// The kinds of Resume, as the tag has them.
+const (
+	Note    Resume = "note"    // it may change, and is mentioned; what the tag means where it is missing
+	Fixed   Resume = "fixed"   // the checkpoint is one of another network, or of other data: refused
+	Free    Resume = "free"    // it says nothing of the run, as a path: not mentioned
+	Session Resume = "session" // it belongs to one session: free, and never taken from the checkpoint
+)
 
 // Where is "FILE:LINE" of a setting that a file gave, else "".
 func (s *Setting) Where() string {
@@ -34,65 +77,58 @@ func (s *Setting) Where() string {
 	return s.file + ":" + strconv.Itoa(s.line)
 }
 
+// usage is the help with the choices and the meaning of 0.
+func (s *Setting) usage() string {
+	text := s.Help
+	if s.check.choices != nil {
+		text += ": " + oneOf(s.check.choices)
+	}
+	switch {
+	case s.zero == "":
+		return text
+	case s.field.Kind() == reflect.String:
+		return text + "; empty: " + s.zero
+	}
+	return text + "; 0: " + s.zero
+}
+
 // Set is all settings of a struct, in the order of its fields.
 type Set struct {
-	All     []*Setting
-	aliases map[string]string // other name -> key
-	flags   []*flagValue
+	All   []*Setting
+	flags []*flagValue
 }
 
-// Of takes a pointer to a struct. Aliases are further names of keys, other name -> key. The error is a mistake in
-// the struct's tags or in aliases.
-func Of(config any, aliases map[string]string) (*Set, error) {
-	v := reflect.ValueOf(config)
-	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
-		return nil, fmt.Errorf("settings of %T: want a pointer to a struct", config)
-	}
-	s := &Set{aliases: aliases}
-	if err := s.collect(v.Elem(), ""); err != nil {
-		return nil, err
-	}
-	for name, key := range aliases {
-		if s.Lookup(key) == nil || s.byKey(name) != nil {
-			return nil, fmt.Errorf("settings of %T: alias %s of %s: want a new name for a key that there is", config, name, key)
+// Defaults sets all fields of config, a pointer to a struct, to their defaults. It leaves a struct with a mistake in its
+// tags as it is; [Of] says which mistake.
+func Defaults(config any) {
+	if s, err := Of(config); err == nil {
+		for _, x := range s.All {
+			x.reset()
 		}
 	}
-	return s, nil
 }
 
-func (s *Set) collect(v reflect.Value, group string) error {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		key, option, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		if option == "inline" && f.Type.Kind() == reflect.Struct {
-			if err := s.collect(v.Field(i), f.Name); err != nil {
-				return err
-			}
-			continue
+// Reset gives the settings of one kind their defaults.
+func (s *Set) Reset(kind Resume) {
+	for _, x := range s.All {
+		if x.Resume == kind {
+			x.reset()
 		}
-		switch {
-		case key == "" || !f.IsExported() || f.Tag.Get("help") == "":
-			return fmt.Errorf("settings: field %s of %v: want it exported, with yaml and help tags", f.Name, v.Type())
-		case typeName(f.Type) == "":
-			return fmt.Errorf("settings: field %s of %v: no settings of type %v", f.Name, v.Type(), f.Type)
-		case s.byKey(key) != nil:
-			return fmt.Errorf("settings: key %s stands at two fields", key)
-		}
-		s.All = append(s.All, &Setting{Key: key, Help: f.Tag.Get("help"), Group: group, field: v.Field(i)})
 	}
-	return nil
+}
+
+func (s *Setting) reset() {
+	v := s.initial
+	if v.Kind() == reflect.Slice && v.Len() > 0 { // whoever changes a list changes his own
+		v = reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v)
+	}
+	s.field.Set(v)
+	s.file = ""
 }
 
 // Lookup finds a setting by its key or another name of it; nil if there is none.
 func (s *Set) Lookup(name string) *Setting {
-	if key, ok := s.aliases[name]; ok {
-		name = key
-	}
-	return s.byKey(name)
-}
-
-func (s *Set) byKey(key string) *Setting {
-	i := slices.IndexFunc(s.All, func(x *Setting) bool { return x.Key == key })
+	i := slices.IndexFunc(s.All, func(x *Setting) bool { return x.Key == name || slices.Contains(x.Aliases, name) })
 	if i < 0 {
 		return nil
 	}
@@ -119,32 +155,95 @@ func (s *Set) Nearest(name string) string {
 	return Nearest(name, keys)
 }
 
-// Locate puts the place in a file before each problem whose text begins with the key of a setting that the file
-// gave: "batch_size is 0" becomes "x.yaml:3: batch_size is 0". A nil error gives nil.
-func (s *Set) Locate(err error) error {
-	var located []error
-	for _, problem := range Flatten(err) {
-		first, _, _ := strings.Cut(problem.Error(), " ")
-		if x := s.byKey(first); x != nil && x.file != "" {
-			problem = fmt.Errorf("%s: %w", x.Where(), problem)
-		}
-		located = append(located, problem)
-	}
-	return errors.Join(located...)
+// Gave says whether a file set anything.
+func (s *Set) Gave(file string) bool {
+	return slices.ContainsFunc(s.All, func(x *Setting) bool { return x.file == file })
 }
 
-// Flatten lists the single problems of joined errors.
-func Flatten(err error) []error {
-	if err == nil {
-		return nil
+// Of is the settings of config, a pointer to a struct. The error lists the mistakes in the struct's tags.
+func Of(config any) (*Set, error) {
+	v := reflect.ValueOf(config)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return nil, fmt.Errorf("settings of %T: want a pointer to a struct", config)
 	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []error{err}
+	s := &Set{}
+	if err := s.collect(v.Elem(), ""); err != nil {
+		return nil, err
 	}
-	var all []error
-	for _, e := range joined.Unwrap() {
-		all = append(all, Flatten(e)...)
+	return s, nil
+}
+
+// collect adds the fields of a struct.
+func (s *Set) collect(v reflect.Value, group string) error {
+	var problems []error
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if f.Tag.Get("yaml") == ",inline" && f.Type.Kind() == reflect.Struct {
+			inner := f.Name
+			if f.Anonymous {
+				inner = group
+			}
+			problems = append(problems, s.collect(v.Field(i), inner))
+			continue
+		}
+		x, err := newSetting(f, v.Field(i))
+		if err == nil {
+			for _, name := range append([]string{x.Key}, x.Aliases...) {
+				if s.Lookup(name) != nil {
+					err = fmt.Errorf("the name %s is taken", name)
+				}
+			}
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("settings: field %s of %v: %w", f.Name, v.Type(), err))
+			continue
+		}
+		x.Group = group
+		s.All = append(s.All, x)
 	}
-	return all
+	return errors.Join(problems...)
+}
+
+// newSetting reads the tags of a field.
+func newSetting(f reflect.StructField, v reflect.Value) (*Setting, error) {
+	tag := f.Tag
+	x := &Setting{
+		Key: tag.Get("yaml"), Help: tag.Get("help"), Resume: Note, zero: tag.Get("zero"), unit: tag.Get("unit"), field: v,
+	}
+	text, hasDefault := tag.Lookup("default")
+	kind := v.Kind()
+	switch {
+	case !f.IsExported() || x.Key == "" || strings.Contains(x.Key, ",") || x.Help == "" || !hasDefault:
+		return nil, errors.New("want it exported, with the tags yaml, default, check and help")
+	case typeName(f.Type) == "":
+		return nil, fmt.Errorf("there are no settings of type %v", f.Type)
+	case x.zero != "" && (kind == reflect.Bool || kind == reflect.Slice):
+		return nil, errors.New("zero is for numbers and texts")
+	case x.unit != "" && (kind == reflect.Bool || kind == reflect.String):
+		return nil, errors.New("unit is for numbers")
+	}
+	if names, ok := tag.Lookup("alias"); ok {
+		x.Aliases = strings.Split(names, ",")
+	}
+	if r, ok := tag.Lookup("resume"); ok {
+		x.Resume = Resume(r)
+	}
+	if !slices.Contains([]Resume{Note, Fixed, Free, Session}, x.Resume) {
+		return nil, fmt.Errorf("resume is %q, want note, fixed, free or session", x.Resume)
+	}
+	var err error
+	if x.check, err = parseCheck(tag.Get("check"), f.Type); err != nil {
+		return nil, err
+	}
+	var texts []string
+	if text != "" || kind != reflect.Slice {
+		texts = []string{text}
+	}
+	if x.initial, text, err = parseAll(texts, f.Type); err != nil {
+		return nil, fmt.Errorf("default is %q, %w", text, err)
+	}
+	if err := x.problem(x.initial); err != nil {
+		return nil, fmt.Errorf("its default: %w", err)
+	}
+	return x, nil
 }

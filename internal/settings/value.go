@@ -90,6 +90,31 @@ func parse(text string, t reflect.Type) (reflect.Value, error) {
 	return v, nil
 }
 
+// parseAll reads a value as the command line gives it: a list of all texts, any other value of the last one. Numbers of
+// a list may be split by commas; texts may hold commas. Wrong is the text that the error is about.
+func parseAll(texts []string, t reflect.Type) (v reflect.Value, wrong string, err error) {
+	if t.Kind() != reflect.Slice {
+		last := texts[len(texts)-1]
+		v, err = parse(last, t)
+		return v, last, err
+	}
+	list := reflect.Zero(t)
+	for _, text := range texts {
+		parts := []string{text}
+		if t.Elem().Kind() != reflect.String {
+			parts = strings.Split(text, ",")
+		}
+		for _, part := range parts {
+			v, err := parse(part, t.Elem())
+			if err != nil {
+				return list, part, err
+			}
+			list = reflect.Append(list, v)
+		}
+	}
+	return list, "", nil
+}
+
 // format is the inverse of parse, with commas between the values of a list.
 func format(v reflect.Value) string {
 	switch v.Kind() {

@@ -35,15 +35,23 @@ func (s *Set) YAML(file string, document []byte) error {
 	return errors.Join(r.problems...)
 }
 
-// syntax is the decoder's error. Of bytes that are no text it gives no line, so that is looked for here.
+// syntax is the decoder's error. Two that it doesn't explain are looked for here: bytes that are no text, and tabs, which
+// no editor shows.
 func syntax(file string, document []byte, err error) error {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	tabs := strings.Contains(message, "tab character") || strings.Contains(message, "cannot start any token")
 	number := 0
 	for line := range bytes.Lines(document) {
-		if number++; !utf8.Valid(line) {
+		number++
+		if !utf8.Valid(line) {
 			return fmt.Errorf("%s:%d: not a YAML file: this line is not UTF-8", file, number)
 		}
+		content := bytes.TrimLeft(line, " \t")
+		if indent := line[:len(line)-len(content)]; tabs && len(bytes.TrimSpace(content)) > 0 && bytes.Contains(indent, []byte("\t")) {
+			return fmt.Errorf("%s:%d: the line begins with a tab: YAML is indented with spaces, and settings stand at the left edge", file, number)
+		}
 	}
-	return fmt.Errorf("%s: not a YAML file: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))
+	return fmt.Errorf("%s: not a YAML file: %s", file, message)
 }
 
 // reader collects the problems of one file.

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"io"
+
+	"konkanitrain/internal/settings"
+	"konkanitrain/train"
+)
+
+// trained is the setting of a command that uses a trained model: which one.
+type trained struct {
+	Checkpoint string `yaml:"checkpoint" default:"" check:"path" help:"a checkpoint's folder (step-...), or a checkpoint_dir: its averaged weights, else its best checkpoint, else its newest"`
+}
+
+// machine is the settings of a command that uses a trained model: what computes.
+type machine struct {
+	Device     string `yaml:"device" default:"auto" check:"auto|cpu|cuda" help:"what computes"`
+	CPUWorkers int    `yaml:"cpu_workers" default:"0" check:"0..1024" zero:"one for each core" help:"compute workers on a CPU"`
+}
+
+// apply sets what the command line gives of a command without a file, and holds it to the checks and rules. The error
+// lists all problems.
+func (o *options) apply(rules func(*settings.Problems)) error {
+	err := o.set.Apply()
+	p := o.set.Check()
+	rules(p)
+	if err := errors.Join(err, p.Err()); err != nil {
+		return o.usage(err)
+	}
+	return nil
+}
+
+// rules are what the settings of a command that uses a trained model have to agree with.
+func (t trained) rules(p *settings.Problems) { p.Add(needFolder("checkpoint", t.Checkpoint)) }
+func (m machine) rules(p *settings.Problems) { p.Add(needDevice(m.Device)) }
+
+// open loads the model.
+func open(t trained, m machine, log io.Writer) (*train.Recogniser, error) {
+	return train.Load(t.Checkpoint, train.LoadOptions{Device: m.Device, Workers: m.CPUWorkers, Log: log})
+}

@@ -1,0 +1,188 @@
+package settings
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// check is what a tag demands of a value. The zero value demands nothing.
+type check struct {
+	span           *span
+	choices        []string // as format writes them
+	notEmpty, path bool
+}
+
+// span is a range of numbers.
+type span struct {
+	kind      string // "odd", "even", "share" or ""
+	low, high bound
+}
+
+// bound is an end of a span.
+type bound struct {
+	text  string // "": there is no end
+	value float64
+	out   bool // the end itself is outside
+}
+
+// parseCheck reads a check tag for values of type t.
+func parseCheck(tag string, t reflect.Type) (check, error) {
+	if t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	name := typeName(t)
+	number := name == "int" || name == "uint" || name == "float"
+	switch {
+	case tag == "any":
+		return check{}, nil
+	case tag == "not empty" && name == "string":
+		return check{notEmpty: true}, nil
+	case tag == "path" && name == "string":
+		return check{path: true}, nil
+	case tag == "not empty path" && name == "string":
+		return check{notEmpty: true, path: true}, nil
+	case tag == "share" && name == "float":
+		return check{span: &span{kind: tag, low: bound{text: "0"}, high: bound{text: "1", value: 1}}}, nil
+	case strings.Contains(tag, "..") && number:
+		return parseSpan(tag, t)
+	case strings.Contains(tag, "|") && (number || name == "string"):
+		return parseChoices(tag, t)
+	}
+	return check{}, fmt.Errorf("check is %q: for a value of type %s that is none", tag, name)
+}
+
+func parseChoices(tag string, t reflect.Type) (check, error) {
+	choices := strings.Split(tag, "|")
+	for _, c := range choices {
+		if v, err := parse(c, t); err != nil || format(v) != c || c == "" {
+			return check{}, fmt.Errorf("check is %q: %q is no %s", tag, c, typeName(t))
+		}
+	}
+	return check{choices: choices}, nil
+}
+
+func parseSpan(tag string, t reflect.Type) (check, error) {
+	s := &span{}
+	ends := tag
+	if kind, rest, ok := strings.Cut(tag, " "); ok && (kind == "odd" || kind == "even") && t.Kind() == reflect.Int {
+		s.kind, ends = kind, rest
+	}
+	low, high, _ := strings.Cut(ends, "..")
+	s.low.text, s.low.out = strings.CutPrefix(low, ">")
+	s.high.text, s.high.out = strings.CutPrefix(high, "<")
+	for _, b := range []*bound{&s.low, &s.high} {
+		if b.text == "" && b == &s.high && !b.out && s.kind == "" {
+			continue // no upper end
+		}
+		v, err := parse(b.text, t)
+		if err != nil || format(v) != b.text {
+			return check{}, fmt.Errorf("check is %q: %q is no end of a range of type %s", tag, b.text, typeName(t))
+		}
+		b.value = number(v)
+	}
+	if s.high.text != "" && !(s.low.value < s.high.value) || s.kind != "" && (s.low.out || s.high.out) {
+		return check{}, fmt.Errorf("check is %q: that is no range", tag)
+	}
+	return check{span: s}, nil
+}
+
+// number is the value of a number as a float64, which is exact enough to compare with an end of a range.
+func number(v reflect.Value) float64 {
+	switch v.Kind() {
+	case reflect.Float64:
+		return v.Float()
+	case reflect.Uint64:
+		return float64(v.Uint())
+	}
+	return float64(v.Int())
+}
+
+// holds says whether a number is in the span. NaN never is.
+func (s *span) holds(v reflect.Value) bool {
+	x := number(v)
+	switch {
+	case !(x > s.low.value || x == s.low.value && !s.low.out):
+		return false
+	case s.high.text != "" && !(x < s.high.value || x == s.high.value && !s.high.out):
+		return false
+	case s.kind == "odd" || s.kind == "even":
+		return (v.Int()%2 == 0) == (s.kind == "even")
+	}
+	return true
+}
+
+// wanted describes the span: "0 (off) or more", with the meaning of 0.
+func (s *span) wanted(zero string) string {
+	low := s.low.text
+	if low == "0" && zero != "" && !s.low.out {
+		low = fmt.Sprintf("0 (%s)", zero)
+	}
+	article := map[string]string{"odd": "an odd number from ", "even": "an even number from ", "share": "a share from "}[s.kind]
+	switch high := s.high.text; {
+	case s.low.out && high == "":
+		return "more than " + low
+	case s.low.out && s.high.out:
+		return "more than " + low + " and below " + high
+	case s.low.out:
+		return "more than " + low + " and at most " + high
+	case high == "":
+		return low + " or more"
+	case s.high.out:
+		return low + " or more and below " + high
+	default:
+		return article + low + " to " + high
+	}
+}
+
+// problem is what is wrong with a value of the setting, or with the first of a list's values that is wrong; else nil.
+func (s *Setting) problem(v reflect.Value) error {
+	if v.Kind() != reflect.Slice {
+		return s.problemOf("is", v)
+	}
+	for i := range v.Len() {
+		if err := s.problemOf("has", v.Index(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Setting) problemOf(verb string, v reflect.Value) error {
+	c, text := s.check, format(v)
+	shown := text
+	if s.unit != "" {
+		shown += " " + s.unit
+	}
+	if v.Kind() == reflect.String {
+		shown = fmt.Sprintf("%q", text)
+	}
+	switch {
+	case c.notEmpty && text == "":
+		return Problemf(s.Key, "%s is empty: give it a value", s.Key)
+	case c.path && CheckPath(s.Key, text) != nil:
+		return CheckPath(s.Key, text)
+	case c.choices != nil && !slices.Contains(c.choices, text):
+		return Problemf(s.Key, "%s %s %s, want %s", s.Key, verb, shown, oneOf(c.choices))
+	case c.span != nil && !c.span.holds(v):
+		return Problemf(s.Key, "%s %s %s, want %s", s.Key, verb, shown, c.span.wanted(s.zero))
+	}
+	return nil
+}
+
+// CheckPath is the problem with a path that begins with ~, as the setting of this key; nil for any other path. A shell
+// puts the home folder there, but not everywhere it should, and a file's values pass no shell: a folder named ~ would be
+// made, whose owner then removes his home folder by its name.
+func CheckPath(key, path string) error {
+	if !strings.HasPrefix(path, "~") {
+		return nil
+	}
+	return Problemf(key, "%s is %q, and ~ has no meaning here: write the home folder out, or ./%s for what has that very name", key, path, path)
+}
+
+// oneOf is "a, b or c".
+func oneOf(choices []string) string {
+	last := len(choices) - 1
+	return strings.Join(choices[:last], ", ") + " or " + choices[last]
+}

@@ -1,0 +1,317 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"konkanitrain/checkpoint"
+	"konkanitrain/engine"
+	"konkanitrain/internal/words"
+	"konkanitrain/model"
+	"konkanitrain/recognize"
+	"konkanitrain/update"
+)
+
+// ledger is a run on disk: the checkpoint that it goes on from, the state that the next one will hold, and the
+// checkpoints in its folder. Its life: open (what is there is found and refused where it doesn't fit), restore (into
+// memory), then any number of trained, judge and save, and at the end an average.
+type ledger struct {
+	cfg    Config
+	dir    string // checkpoint_dir
+	report *reporter
+	folder *checkpoint.Folder // dir, locked; nil before open
+	origin *Origin
+	source *recognize.Description // of the model that init_from names; nil: it names none, or one that says nothing of itself
+	memory memory
+	record func(event string, record any) // into metrics.jsonl
+
+	state     state
+	setSize   int    // of the training set, and
+	setHash   string // what its order depends on
+	standing  standing
+	goodPlace progress // the state's Progress after the last update that was made
+	begun     int      // updates made before this session
+	finished  bool     // training had ended already when this session began
+	newest    string   // path of the newest checkpoint; "" without one
+	best      string   // path of the best checkpoint; "" without one
+	started   time.Time
+	earlier   float64 // seconds of training before this session
+}
+
+// standing says how the state in memory stands to the newest checkpoint.
+type standing uint8
+
+const (
+	fresh standing = iota // nothing was done yet, and nothing is on disk
+	ahead                 // memory holds more than the newest checkpoint
+	saved                 // the newest checkpoint holds exactly this state
+)
+
+// memory is where weights and moments are, as streams by name.
+type memory struct {
+	replica    update.Replica
+	parameters []model.Parameter
+}
+
+// tensors names the tensors of a flat buffer for a checkpoint; prefix comes before each name.
+func (m memory) tensors(of engine.Flat, prefix string) []checkpoint.Tensor {
+	var list []checkpoint.Tensor
+	for _, p := range m.parameters {
+		list = append(list, checkpoint.Tensor{
+			Name: prefix + p.Name, Shape: p.Shape,
+			Save: func(w io.Writer) error { return m.replica.Export(of, p.Name, w) },
+			Load: func(r io.Reader) error { return m.replica.Import(of, p.Name, r) },
+		})
+	}
+	return list
+}
+
+func (m memory) weights() []checkpoint.Tensor { return m.tensors(engine.Weights, "") }
+
+// moments are both, as a checkpoint calls them.
+func (m memory) moments() []checkpoint.Tensor {
+	return append(m.tensors(engine.FirstMoments, "m."), m.tensors(engine.SecondMoments, "v.")...)
+}
+
+func newLedger(cfg Config, report *reporter) *ledger {
+	return &ledger{cfg: cfg, dir: filepath.Clean(cfg.Run.CheckpointDir), report: report, started: time.Now()}
+}
+
+// open makes the folder this run's own, finds what the run goes on from, and refuses what doesn't fit the settings.
+func (l *ledger) open(o *Origin) error {
+	if err := checkpoint.MakeDir(l.dir); err != nil {
+		return fmt.Errorf("checkpoint_dir: %w", err)
+	}
+	var err error
+	if l.folder, err = checkpoint.Lock(l.dir); err != nil {
+		return fmt.Errorf("checkpoint_dir: %w", err)
+	}
+	if err := l.clean(); err != nil {
+		return err
+	}
+	if l.origin = o; o == nil {
+		if l.origin, err = FindOrigin(l.cfg.Run); err != nil {
+			return err
+		}
+	}
+	for _, d := range l.origin.Damaged {
+		l.report.say("WARNING: passed over the checkpoint %v", d)
+	}
+	if l.origin.Checkpoint == nil {
+		return l.openNew()
+	}
+	return l.openCheckpoint(l.origin.Checkpoint)
+}
+
+// clean removes what saves that were killed have left.
+func (l *ledger) clean() error {
+	for _, dir := range []string{l.dir, l.averagedDir()} {
+		removed, err := checkpoint.Clean(dir)
+		if err != nil {
+			return err
+		}
+		for _, path := range removed {
+			l.report.say("removed %s, left by a save that was killed", path)
+		}
+	}
+	return nil
+}
+
+// openNew refuses a new run where an earlier one has left something that it would replace, or with weights to start
+// from that don't fit.
+func (l *ledger) openNew() error {
+	if l.cfg.Run.Resume == "auto" {
+		l.report.say("resume auto: no checkpoint in %s yet: a new run", l.dir)
+	}
+	if err := l.findSource(); err != nil {
+		return err
+	}
+	newest, err := l.newestName()
+	if err != nil {
+		return err
+	}
+	if newest != "" {
+		return fmt.Errorf("checkpoint_dir %s holds a run already, up to %s: go on with --resume auto, or choose another checkpoint_dir for a new run",
+			l.dir, newest)
+	}
+	return l.refuseAverage()
+}
+
+// newestName is the name of the newest checkpoint in the folder, whole or not; "" without one.
+func (l *ledger) newestName() (string, error) {
+	entries, err := checkpoint.List(l.dir)
+	if err != nil || len(entries) == 0 {
+		return "", err
+	}
+	return filepath.Base(entries[len(entries)-1].Path), nil
+}
+
+// openCheckpoint takes up the state of a checkpoint.
+func (l *ledger) openCheckpoint(from *checkpoint.Checkpoint) error {
+	if err := l.checkPlace(from); err != nil {
+		return err
+	}
+	if err := from.State(&l.state); err != nil {
+		return err
+	}
+	if l.state.Format != stateFormat {
+		return fmt.Errorf("%s has format %d, this version of konkanitrain reads %d", from.Path, l.state.Format, stateFormat)
+	}
+	if len(l.state.Averaged) > 0 {
+		return fmt.Errorf("resume from %s: these are averaged weights without an optimizer, which ended a run; "+
+			"a new run can start from them with --init_from %s", from.Path, from.Path)
+	}
+	changed, err := sameRun(l.state.Config, l.cfg)
+	if err != nil {
+		return fmt.Errorf("resume from %s: %w, or start anew in another checkpoint_dir", from.Path, err)
+	}
+	for _, c := range changed {
+		l.report.say("NOTE: a setting differs from the checkpoint's (saved / now): %s", c)
+	}
+	if l.inside(from.Path) {
+		return l.recallDue(from)
+	}
+	l.moveFrom(from)
+	return nil
+}
+
+// checkPlace refuses a checkpoint whose run would get in the way of others: a run that goes back would mix its
+// checkpoints with the later ones, and have its own removed as old; one from elsewhere would mix them with those of
+// another run.
+func (l *ledger) checkPlace(from *checkpoint.Checkpoint) error {
+	newest, err := l.newestName()
+	if err != nil {
+		return err
+	}
+	elsewhere := !l.inside(from.Path)
+	passedOver := func() bool {
+		for _, d := range l.origin.Damaged {
+			if filepath.Base(d.Path) == newest {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case newest != "" && elsewhere:
+		return fmt.Errorf("resume from %s: checkpoint_dir %s holds another run's checkpoints, up to %s: choose another checkpoint_dir, "+
+			"or go on with these by --resume auto", from.Path, l.dir, newest)
+	case newest > checkpoint.Name(from.Step) && !passedOver():
+		return fmt.Errorf("resume from %s: checkpoint_dir %s holds later checkpoints, up to %s: choose another checkpoint_dir, or move these away",
+			from.Path, l.dir, newest)
+	case elsewhere:
+		return l.refuseAverage()
+	}
+	return nil
+}
+
+// moveFrom makes the state one of a run in checkpoint_dir, which doesn't hold the checkpoints that were made elsewhere:
+// resumed there once more, the run could not find them.
+func (l *ledger) moveFrom(from *checkpoint.Checkpoint) {
+	l.state.Due = []int{}
+	if n := l.cfg.Run.AverageLast; n > 1 {
+		l.report.say("NOTE: the average at the end (average_last %d) is made of checkpoints in %s: those in %s take no part in it",
+			n, l.dir, filepath.Dir(from.Path))
+	}
+	if l.state.Best != nil {
+		l.report.say("NOTE: the best checkpoint so far, %s, stays in %s: the best of this run is chosen among its own",
+			checkpoint.Name(l.state.BestStep), filepath.Dir(from.Path))
+	}
+	l.state.forgetBest()
+	if l.state.Before != nil {
+		l.state.Before.forgetBest()
+	}
+}
+
+// inside says whether a checkpoint's path is in checkpoint_dir.
+func (l *ledger) inside(path string) bool {
+	a, errA := os.Stat(filepath.Dir(path))
+	b, errB := os.Stat(l.dir)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
+// recallDue fills the list of due saves of a run that didn't write it down yet: all that are there count.
+func (l *ledger) recallDue(from *checkpoint.Checkpoint) error {
+	if l.state.Due != nil {
+		return nil
+	}
+	l.state.Due = []int{}
+	entries, err := checkpoint.List(filepath.Dir(from.Path))
+	for _, e := range entries {
+		if e.Step <= from.Step {
+			l.state.Due = append(l.state.Due, e.Step)
+		}
+	}
+	return err
+}
+
+// end says why training ends here; "" if it goes on.
+func (l *ledger) end() string {
+	s, o, patience := &l.state, l.cfg.Optimizer, l.cfg.Run.EarlyStop
+	switch {
+	case s.Progress.Epoch >= o.NumEpochs:
+		return fmt.Sprintf("all epochs are done (num_epochs %d)", o.NumEpochs)
+	case o.MaxUpdates > 0 && s.Progress.Updates >= o.MaxUpdates:
+		return fmt.Sprintf("max_updates %d is reached", o.MaxUpdates)
+	case patience > 0 && s.Stale >= patience:
+		return fmt.Sprintf("no better score in %s in a row (early_stop %d)", words.Count(s.Stale, "validation"), patience)
+	}
+	return ""
+}
+
+// trained takes over what an update has changed beside weights and moments.
+func (l *ledger) trained(u *update.Updater) {
+	l.state.Progress.Updates, l.state.LossScale = u.Updates, u.LossScale
+	l.standing = ahead
+}
+
+// goBack returns to the place in the data that the last update made, before windows that gave none.
+func (l *ledger) goBack() { l.state.Progress = l.goodPlace }
+
+// judge keeps a validation of the present weights, and says what became of it, for the progress line.
+func (l *ledger) judge(e *recognize.Evaluation) (mark string) {
+	s := &l.state
+	s.Score, s.Judged, l.standing = e, s.Progress.Updates, ahead
+	switch {
+	case e.NothingRead():
+		return "  (not counted: none of the files can be read)"
+	case e.Better(s.Best):
+		s.Best, s.BestStep, s.Stale = e, s.Progress.Updates, 0
+		return "  (best so far)"
+	}
+	s.Stale++
+	return ""
+}
+
+// close gives the folder up.
+func (l *ledger) close() {
+	if l.folder != nil {
+		_ = l.folder.Close()
+		l.folder = nil
+	}
+}
+
+// findSource reads what the model that init_from names says of itself, and refuses one of another network or of other
+// sound and text settings. Of a file that says nothing the tensors alone decide.
+func (l *ledger) findSource() error {
+	path := l.cfg.Run.InitFrom
+	if path == "" {
+		return nil
+	}
+	d, err := recognize.Describe(path)
+	switch {
+	case errors.Is(err, recognize.ErrNoDescription):
+		return nil
+	case err != nil:
+		return fmt.Errorf("init_from: %w", err)
+	}
+	if err := sameNetwork(d, l.cfg); err != nil {
+		return fmt.Errorf("init_from: %s: %w", path, err)
+	}
+	l.source = d
+	return nil
+}

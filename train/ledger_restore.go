@@ -1,0 +1,146 @@
+package train
+
+import (
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"path/filepath"
+
+	"konkanitrain/checkpoint"
+	"konkanitrain/data"
+	"konkanitrain/internal/words"
+	"konkanitrain/op"
+	"konkanitrain/update"
+)
+
+// restore sets weights, moments and counters: from a checkpoint, from a model to start from, or anew. windows is the
+// number of windows in an epoch.
+func (l *ledger) restore(u *update.Updater, train *data.Set, windows int) error {
+	settings, err := l.cfg.settings()
+	if err != nil {
+		return err
+	}
+	l.state.Format, l.state.Config = stateFormat, settings
+	l.setSize, l.setHash = setIdentity(train)
+	from := l.origin.Checkpoint
+	if from == nil {
+		l.state.Due = []int{}
+		err = l.startWeights(u)
+	} else {
+		if err = from.LoadModel(l.memory.weights()); err == nil {
+			err = from.LoadOptimizer(l.memory.moments())
+		}
+		u.Updates, u.LossScale = l.state.Progress.Updates, l.state.LossScale
+	}
+	if err != nil {
+		return err
+	}
+	l.begun = u.Updates
+	l.state.LossScale = u.LossScale
+	if from != nil {
+		l.resumed(from, windows)
+	}
+	l.goodPlace = l.state.Progress
+	return nil
+}
+
+// startWeights are those of the model that init_from names, or drawn from the seed.
+func (l *ledger) startWeights(u *update.Updater) error {
+	if err := l.memory.replica.Initialize(l.cfg.Run.Seed); err != nil {
+		return err
+	}
+	path := l.cfg.Run.InitFrom
+	if path == "" {
+		return nil
+	}
+	m, err := checkpoint.OpenModel(path)
+	if err == nil {
+		err = m.LoadWeights(l.memory.weights())
+	}
+	if err != nil {
+		return fmt.Errorf("init_from: %w", err)
+	}
+	odd, err := l.memory.replica.Finite()
+	if err != nil {
+		return err
+	}
+	if odd != nil {
+		return fmt.Errorf("init_from: in %s %v: a network with such weights can't be trained", path, odd)
+	}
+	l.report.say("weights from %s", path)
+	return nil
+}
+
+// resumed takes up the place of a checkpoint and says where the run stands.
+func (l *ledger) resumed(from *checkpoint.Checkpoint, windows int) {
+	p := &l.state.Progress
+	l.newest, l.earlier, l.standing = from.Path, p.Seconds, ahead
+	if l.inside(from.Path) {
+		l.standing = saved
+	}
+	l.sayDifferences()
+	if p.Window >= windows {
+		p.Epoch, p.Window = p.Epoch+1, 0
+	}
+	why := l.goOn()
+	if l.state.Best != nil {
+		l.best = filepath.Join(filepath.Dir(from.Path), checkpoint.Name(l.state.BestStep))
+	}
+	if why != "" {
+		l.finished = true
+		l.report.say("resumed from %s: %s done, and training is finished: %s", from.Path, words.Count(p.Updates, "update"), why)
+		return
+	}
+	l.report.say("resumed from %s: %s done, epoch %d, window %d of %d", from.Path, words.Count(p.Updates, "update"), p.Epoch+1, p.Window+1, windows)
+}
+
+// sayDifferences says what makes this run another one than the uninterrupted run, beside settings.
+func (l *ledger) sayDifferences() {
+	p, say := &l.state.Progress, l.report.say
+	if window := l.cfg.Window(); p.WindowSize != window {
+		used := p.Window * p.WindowSize
+		p.Window = used / window
+		say("WARNING: a window has %s now, %d when the checkpoint was written: epoch %d goes on at window %d, "+
+			"some of its utterances come twice or not at all", words.Count(window, "utterance"), p.WindowSize, p.Epoch+1, p.Window+1)
+	}
+	if p.SetHash != "" && p.SetHash != l.setHash {
+		say("WARNING: the training set is not what it was when the checkpoint was written: %s now, %d then, or others, or of "+
+			"other lengths; they come in another order, so some of those of epoch %d come twice or not at all",
+			words.Count(l.setSize, "utterance"), p.SetSize, p.Epoch+1)
+	}
+	if n := l.memory.replica.Wishes().Workers; n != p.Workers {
+		say("NOTE: %s now, %d when the checkpoint was written: sums are in another order, so the run is not bit for bit the uninterrupted one",
+			words.Count(n, "compute worker"), p.Workers)
+	}
+	if k := op.Kernels(); p.Kernels != "" && k != p.Kernels {
+		say("NOTE: this run computes with the kernels %s, the checkpoint comes from one with %s: they round differently, "+
+			"so the run is not bit for bit the uninterrupted one", k, p.Kernels)
+	}
+}
+
+// goOn forgets a validation that only the end of an earlier session brought about, unless training has ended still;
+// it returns why, or "".
+func (l *ledger) goOn() string {
+	if l.state.Before == nil {
+		return l.end()
+	}
+	last := l.state.judgment
+	l.state.judgment = *l.state.Before
+	why := l.end()
+	if why == "" {
+		l.state.Before = nil
+	} else {
+		l.state.judgment = last
+	}
+	return why
+}
+
+// setIdentity is what the order of a training set depends on: the number of its utterances, and a hash of their ids
+// and lengths in frames.
+func setIdentity(s *data.Set) (size int, hash string) {
+	sum := fnv.New128a()
+	for _, u := range s.Utterances {
+		fmt.Fprintf(sum, "%q %d\n", u.ID, u.Frames)
+	}
+	return len(s.Utterances), hex.EncodeToString(sum.Sum(nil))
+}

@@ -1,0 +1,174 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"konkanitrain/checkpoint"
+	"konkanitrain/op"
+	"konkanitrain/update"
+)
+
+// save writes a checkpoint of the present state, unless it is on disk already, and removes old ones. due says that
+// save_every asks for it.
+func (l *ledger) save(due bool) error {
+	p := &l.state.Progress
+	if last := len(l.state.Due) - 1; due && (last < 0 || l.state.Due[last] != p.Updates) {
+		l.noteDue()
+		l.standing = ahead
+	}
+	if l.standing == saved {
+		return nil
+	}
+	if err := l.sound(); err != nil {
+		return err
+	}
+	p.WindowSize, p.Workers, p.Kernels = l.cfg.Window(), l.memory.replica.Wishes().Workers, op.Kernels()
+	p.SetSize, p.SetHash = l.setSize, l.setHash
+	p.Seconds = l.earlier + time.Since(l.started).Seconds()
+	path, err := l.write(l.dir, l.content())
+	if err != nil {
+		return l.withAdvice(err)
+	}
+	again := path == l.newest // with a validation that came after the first save
+	l.newest, l.standing = path, saved
+	if l.state.BestStep == p.Updates && l.state.Best != nil {
+		l.best = path
+	}
+	l.prune()
+	if again {
+		return nil
+	}
+	l.report.say("saved %s", path)
+	l.record("save", map[string]any{"update": p.Updates, "path": path})
+	return nil
+}
+
+// sound is an error if a weight is not a finite number: such a state is never saved.
+func (l *ledger) sound() error {
+	odd, err := l.memory.replica.Finite()
+	if odd != nil {
+		err = &update.DivergedError{NotFinite: *odd, Updates: l.state.Progress.Updates}
+	}
+	return err
+}
+
+// content is a checkpoint of the present state.
+func (l *ledger) content() checkpoint.Content {
+	return checkpoint.Content{
+		Model: l.memory.weights(), Description: l.description(&l.state), Optimizer: l.memory.moments(), State: &l.state,
+	}
+}
+
+// write makes a checkpoint in dir. What is in its place and is none is moved, with a word.
+func (l *ledger) write(dir string, c checkpoint.Content) (path string, err error) {
+	n := l.state.Progress.Updates
+	if dir == l.dir {
+		renewed, err := l.folder.Hold()
+		if err != nil {
+			return "", fmt.Errorf("update %d is not saved: checkpoint_dir: %w", n, err)
+		}
+		if renewed {
+			l.report.say("WARNING: the folder %s was removed while the run was going on, and its checkpoints with it: it is made again", dir)
+		}
+	}
+	moved, err := checkpoint.SetAside(dir, n)
+	if err != nil {
+		return "", fmt.Errorf("update %d is not saved in %s: %w", n, dir, err)
+	}
+	if moved != "" {
+		l.report.say("WARNING: what had the name of this checkpoint and was none is called %s now", moved)
+	}
+	return checkpoint.Save(dir, n, c)
+}
+
+// withAdvice says how a run on a full disk can go on.
+func (l *ledger) withAdvice(err error) error {
+	var full *checkpoint.NoSpaceError
+	entries, _ := checkpoint.List(l.dir)
+	if !errors.As(err, &full) || len(entries) < 2 || l.cfg.Run.KeepLast < 2 && l.cfg.Run.AverageLast < 2 {
+		return err
+	}
+	flags := "--keep_last 1"
+	if l.cfg.Run.AverageLast > 1 {
+		flags += " --average_last 0"
+	}
+	return fmt.Errorf("%w; --resume auto %s begins with removing all checkpoints but the newest and the best", err, flags)
+}
+
+// checkSpace refuses a run whose disk doesn't hold a single checkpoint, and warns where it doesn't hold as many as are
+// kept: their size is known before the first update.
+func (l *ledger) checkSpace() error {
+	space, err := checkpoint.Measure(l.dir, l.state.Progress.Updates, l.content())
+	if err != nil {
+		return err
+	}
+	entries, err := checkpoint.List(l.dir)
+	if err != nil {
+		return err
+	}
+	keep := max(l.cfg.Run.KeepLast, l.cfg.Run.AverageLast)
+	switch {
+	case l.standing != saved && !space.Fits(1):
+		return fmt.Errorf("checkpoint_dir %s: %v: not one fits, so nothing that is learned could be saved; free some space or choose another folder", l.dir, space)
+	case !space.Fits(max(keep+1-len(entries), 1)):
+		l.report.say("WARNING: checkpoint_dir %s: %v: it won't hold the %d that are kept and the one being written; free some space, or lower keep_last", l.dir, space, keep)
+	}
+	return nil
+}
+
+// makeRoom removes the checkpoints that keep_last doesn't ask for before the first save: a run that has filled its disk
+// can go on with fewer. Where the run doesn't go on from the newest one, that one is damaged, and the others stay.
+func (l *ledger) makeRoom() error {
+	newest, err := l.newestName()
+	if err != nil || newest == "" || l.cfg.Run.ProfileSteps > 0 || !l.inside(l.newest) || newest != filepath.Base(l.newest) {
+		return err
+	}
+	for _, path := range l.prune() {
+		l.report.say("removed %s: keep_last is %d", path, l.cfg.Run.KeepLast)
+	}
+	return nil
+}
+
+// prune removes old checkpoints and names them. The newest one stays in any case, what the average is made of, and what
+// was best before a last validation that wasn't due: a resumed run goes by it. That one can't be removed is no reason to
+// stop.
+func (l *ledger) prune() (removed []string) {
+	keep := checkpoint.Keep{Last: l.cfg.Run.KeepLast, Also: []string{l.newest, l.best}, Suspect: l.origin.Damaged}
+	for _, n := range l.averagedUpdates(l.cfg.Run.AverageLast) {
+		keep.Also = append(keep.Also, checkpoint.Name(n))
+	}
+	if b := l.state.Before; b != nil && b.Best != nil {
+		keep.Also = append(keep.Also, checkpoint.Name(b.BestStep))
+	}
+	removed, err := checkpoint.Prune(l.dir, keep)
+	if err != nil {
+		l.report.say("WARNING: removing old checkpoints: %v", err)
+	}
+	return removed
+}
+
+// loadBest names the best checkpoint and takes its weights. One that can't be used is said, and the newest weights stay.
+func (l *ledger) loadBest() error {
+	if l.best == "" {
+		return nil
+	}
+	if l.best != l.newest {
+		c, err := checkpoint.Open(l.best)
+		if err == nil {
+			err = c.LoadModel(l.memory.weights())
+		}
+		if err != nil {
+			l.report.say("WARNING: the best checkpoint can't be used, taking the newest, %s: %v", l.newest, err)
+			l.best = ""
+			if c, err = checkpoint.Open(l.newest); err != nil {
+				return err
+			}
+			return c.LoadModel(l.memory.weights()) // a file that can't be read to its end may have changed some of them
+		}
+	}
+	l.report.say("best checkpoint: %s", l.best)
+	return nil
+}

@@ -1,0 +1,184 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"konkanitrain/checkpoint"
+	"konkanitrain/internal/words"
+	"konkanitrain/recognize"
+)
+
+// overdue says that a run was interrupted before the validation of its last update.
+func (r *run) overdue() bool {
+	every, s, n := r.cfg.Run.EvalEvery, &r.ledger.state, r.updater.Updates
+	return r.sets.val != nil && n > 0 && s.Judged != n && (every == 0 && s.Progress.Window == 0 || every > 0 && n%every == 0)
+}
+
+// milestones validates, saves and cleans up where one of these is due.
+func (r *run) milestones(ctx context.Context, epochDone, updated bool) error {
+	n := r.updater.Updates
+	due := func(every int) bool {
+		return every == 0 && epochDone || every > 0 && updated && n%every == 0
+	}
+	if r.profiling() {
+		return nil
+	}
+	better := false
+	if r.sets.val != nil && due(r.cfg.Run.EvalEvery) && r.ledger.state.Judged != n {
+		if err := r.validate(ctx); err != nil {
+			if ctx.Err() != nil {
+				return r.interrupted() // a resumed run begins with this validation
+			}
+			return err
+		}
+		better = r.ledger.state.BestStep == n
+	}
+	if due(r.cfg.Run.SaveEvery) || better {
+		if err := r.ledger.save(due(r.cfg.Run.SaveEvery)); err != nil {
+			return err
+		}
+	}
+	if every := r.cfg.Run.CacheClearEvery; every > 0 && updated && n%every == 0 {
+		r.replica.Trim()
+	}
+	return nil
+}
+
+// interrupted saves what there is; of a profile it shows what there is.
+func (r *run) interrupted() error {
+	if r.profiling() {
+		return errors.Join(r.printProfile(), context.Canceled)
+	}
+	if r.ledger.standing == fresh {
+		return context.Canceled // nothing is done yet, so there is nothing to save
+	}
+	if err := r.ledger.save(false); err != nil {
+		return fmt.Errorf("interrupted, and the state is not saved: %w", err)
+	}
+	return ErrInterrupted
+}
+
+// score scores a set with the weights in memory and names files that can't be read any more.
+func (r *run) score(ctx context.Context, s *scored) (*recognize.Evaluation, error) {
+	e, err := r.judge.Score(ctx, s.loader, nil)
+	r.warn(s.loader)
+	return e, err
+}
+
+// validate scores the validation set and keeps the best score.
+func (r *run) validate(ctx context.Context) error {
+	e, err := r.score(ctx, r.sets.val)
+	if err != nil {
+		return err
+	}
+	mark := r.ledger.judge(e)
+	r.report.say("validation after update %d: %v%s", r.updater.Updates, e, mark)
+	r.sayTroubles(e, r.cfg.Data.ValManifest)
+	r.record("validation", struct {
+		Update int `json:"update"`
+		*recognize.Evaluation
+	}{r.updater.Updates, e})
+	return nil
+}
+
+// sayTroubles says what is wrong with a validation, if anything.
+func (r *run) sayTroubles(e *recognize.Evaluation, set string) {
+	for _, trouble := range append(e.Troubles(set), r.blankAlarm(e)...) {
+		r.report.say("%s", trouble)
+	}
+}
+
+// blankAlarm is what is said when a validation gave no output at all.
+func (r *run) blankAlarm(e *recognize.Evaluation) []string {
+	n := r.updater.Updates
+	if e.Score.EmptyHyps < e.Score.Utterances || e.Score.Utterances == 0 || e.NothingRead() || n < r.cfg.Run.BlankAlarm {
+		return nil
+	}
+	unknown := ""
+	if u := r.sets.train.Report.Unknown; u.Share() > 0.01 {
+		unknown = fmt.Sprintf(" (%.0f %% of the letters are)", 100*u.Share())
+	}
+	o := r.cfg.Optimizer
+	return []string{fmt.Sprintf("ALARM: after %s the output is empty for all %d validation utterances; %.1f %% of the frames are blank. "+
+		"Likely causes: a learning rate that is too high or a warmup that is too short (learning_rate %g, warmup_updates %d); "+
+		"too little data (%s, %.1f minutes) or too few updates; texts that don't belong to the sound; "+
+		"letters outside the vocabulary%s; a subsampling of %d that leaves too few frames",
+		words.Count(n, "update"), e.Score.Utterances, 100*e.BlankShare, o.LearningRate, o.WarmupUpdates,
+		words.Count(len(r.sets.train.Utterances), "utterance"), r.sets.train.Seconds()/60, unknown, r.cfg.Model.Subsampling)}
+}
+
+// finish validates and saves what the last update made, and scores the test set with the averaged weights or the best.
+func (r *run) finish(ctx context.Context) error {
+	defer r.report.close()
+	if r.profiling() {
+		return r.printProfile()
+	}
+	if !r.ledger.finished {
+		r.report.say("training has ended: %s", r.ledger.end())
+	}
+	r.sayUnreadable()
+	if r.sets.val != nil && r.ledger.state.Judged != r.updater.Updates {
+		before := r.ledger.state.judgment
+		if err := r.validate(ctx); err != nil {
+			if ctx.Err() != nil {
+				return r.interrupted()
+			}
+			return err
+		}
+		r.ledger.state.Before = &before
+	}
+	if err := r.ledger.save(false); err != nil {
+		return err
+	}
+	which, err := r.finalWeights(ctx)
+	if err != nil || r.sets.test == nil {
+		return err
+	}
+	e, err := r.score(ctx, r.sets.test)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ErrInterrupted // all is saved but the test set's score
+		}
+		return err
+	}
+	r.tested = e
+	r.report.say("test set %s, %s: %v", r.cfg.Data.TestManifest, which, e)
+	for _, trouble := range e.Troubles(r.cfg.Data.TestManifest) {
+		r.report.say("%s", trouble)
+	}
+	r.record("test", struct {
+		Weights string `json:"weights"`
+		*recognize.Evaluation
+	}{which, e})
+	return nil
+}
+
+// sayUnreadable counts at the end of training what was left out of it because it can't be read.
+func (r *run) sayUnreadable() {
+	if lost := len(r.sets.train.Utterances) - r.sets.train.Outcome().Kept; lost > 0 {
+		r.report.say("WARNING: %s of %d could not be read and took no part in training; they are named above or in an earlier session",
+			words.Count(lost, "utterance"), len(r.sets.train.Utterances))
+	}
+}
+
+// finalWeights takes the weights that the run ends with into memory, and says which they are.
+func (r *run) finalWeights(ctx context.Context) (which string, err error) {
+	if n := r.cfg.Run.AverageLast; n > 0 {
+		if _, err := checkpoint.Open(r.ledger.best); err == nil {
+			r.report.say("best checkpoint: %s", r.ledger.best)
+		}
+		return "averaged weights", r.average(ctx, n)
+	}
+	if err := r.ledger.dropAverage(); err != nil {
+		return "", err
+	}
+	if err := r.ledger.loadBest(); err != nil {
+		return "", err
+	}
+	if r.ledger.best != "" {
+		return "best weights", nil
+	}
+	return "newest weights", nil
+}

@@ -1,0 +1,49 @@
+package train
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"konkanitrain/checkpoint"
+)
+
+// Origin is what a run goes on from: a checkpoint whose every byte was read and found whole, once, to be handed on.
+type Origin struct {
+	Checkpoint *checkpoint.Checkpoint // nil: a new run
+	Damaged    []checkpoint.Damaged   // what was passed over for it
+}
+
+// FindOrigin opens what the settings resume and checkpoint_dir name. With resume auto, a folder without any checkpoint
+// is a new run; one with none that is whole is an error.
+func FindOrigin(r RunConfig) (*Origin, error) {
+	switch r.Resume {
+	case "":
+		return &Origin{}, nil
+	case "auto":
+		c, damaged, err := checkpoint.Latest(r.CheckpointDir)
+		if err != nil {
+			return nil, fmt.Errorf("resume auto: %w; restore one, or start anew in another checkpoint_dir", err)
+		}
+		return &Origin{c, damaged}, nil
+	}
+	c, err := checkpoint.Open(filepath.Clean(r.Resume))
+	if err != nil {
+		return nil, fmt.Errorf("resume: %w", err)
+	}
+	return &Origin{Checkpoint: c}, nil
+}
+
+// Config is the configuration that the checkpoint was saved with, as JSON by key; nil for a new run.
+func (o *Origin) Config() (json.RawMessage, error) {
+	if o.Checkpoint == nil {
+		return nil, nil
+	}
+	var state struct {
+		Config json.RawMessage `json:"config"`
+	}
+	if err := json.Unmarshal(o.Checkpoint.RawState(), &state); err != nil {
+		return nil, fmt.Errorf("resume: the settings in %s: %w", o.Checkpoint.Path, err)
+	}
+	return state.Config, nil
+}

@@ -1,0 +1,133 @@
+package train
+
+import (
+	"context"
+	"io"
+
+	"konkanitrain/data"
+	"konkanitrain/internal/words"
+	"konkanitrain/model"
+	"konkanitrain/recognize"
+	"konkanitrain/update"
+)
+
+// run is a run in progress.
+type run struct {
+	cfg     Config
+	sets    sets
+	net     model.Config
+	replica update.Replica
+	updater *update.Updater
+	judge   *recognize.Recognizer // scores with the weights in training
+	ledger  *ledger
+	report  *reporter
+	metrics *metrics
+	meter   meter
+
+	skipped skips
+	tested  *recognize.Evaluation // of the test set
+
+	hook func(update int) // for tests: called after each update
+}
+
+// sets are the data of a run.
+type sets struct {
+	train     *data.Set
+	loader    *data.Loader // of train
+	val, test *scored      // nil without
+}
+
+// scored is a set to validate or test on.
+type scored struct {
+	manifest string
+	set      *data.Set
+	loader   *data.Loader
+}
+
+// Options are what a run needs beside its configuration.
+type Options struct {
+	Out    io.Writer // progress, for a person; nil: none
+	Origin *Origin   // what FindOrigin has returned for the configuration; nil: Run looks itself
+}
+
+// Result is what a run has come to.
+type Result struct {
+	Updates, Epochs int
+	Last, Best      *recognize.Evaluation // of the validation set; nil without one
+	Test            *recognize.Evaluation // nil without a test set
+	Checkpoint      string                // path of the newest checkpoint
+	BestCheckpoint  string                // path of the one with the best validation; "" without a validation set
+}
+
+// Run trains as cfg says, and shows how it goes on. When ctx ends, the update in hand is finished and saved, and the
+// error is ErrInterrupted. Where something else stops the run and the weights are sound, they are saved as well.
+func Run(ctx context.Context, cfg Config, o Options) (*Result, error) {
+	r, err := setUp(ctx, cfg, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	if err := r.loop(ctx); err != nil {
+		return r.result(), err
+	}
+	return r.result(), r.finish(ctx)
+}
+
+func (r *run) result() *Result {
+	s := &r.ledger.state
+	return &Result{
+		Updates: r.updater.Updates, Epochs: s.Progress.Epoch, Last: s.Score, Best: s.Best, Test: r.tested,
+		Checkpoint: r.ledger.newest, BestCheckpoint: r.ledger.best,
+	}
+}
+
+// close gives everything back. What can still go wrong has been said where it mattered.
+func (r *run) close() {
+	r.report.close()
+	if r.metrics != nil {
+		_ = r.metrics.close() // each line was written when it was due
+	}
+	if r.replica != nil {
+		r.replica.Close()
+	}
+	r.ledger.close()
+}
+
+// total is the number of updates the run will have made at its end, if none is skipped.
+func (r *run) total() int {
+	n := r.cfg.Optimizer.NumEpochs * r.sets.loader.Windows()
+	if m := r.cfg.Optimizer.MaxUpdates; m > 0 {
+		n = min(n, m)
+	}
+	if m := r.cfg.Run.ProfileSteps; m > 0 {
+		n = min(n, r.ledger.begun+m)
+	}
+	return n
+}
+
+// ended says whether there is nothing more to train, or to measure.
+func (r *run) ended() bool {
+	return r.ledger.end() != "" || r.profiling() && r.made() >= r.cfg.Run.ProfileSteps
+}
+
+// made is the number of updates made in this session.
+func (r *run) made() int { return r.updater.Updates - r.ledger.begun }
+
+// profiling says that the run only measures itself. Such a run leaves nothing behind.
+func (r *run) profiling() bool { return r.cfg.Run.ProfileSteps > 0 }
+
+// printProfile shows where the time went.
+func (r *run) printProfile() error {
+	r.report.close()
+	if n, want := r.made(), r.cfg.Run.ProfileSteps; n < want {
+		why := r.ledger.end()
+		if why == "" {
+			why = "interrupted"
+		}
+		r.report.say("profile: %d of %s were made: %s", n, words.Count(want, "update"), why)
+		if n == 0 {
+			return nil
+		}
+	}
+	return r.replica.Profile().Write(r.report.out, limits())
+}

@@ -1,0 +1,144 @@
+package train
+
+import (
+	"context"
+	"fmt"
+
+	"konkanitrain/data"
+	"konkanitrain/data/feature"
+	"konkanitrain/data/text"
+	"konkanitrain/internal/words"
+	"konkanitrain/recognize"
+)
+
+// cacheWaves is how much decoded sound of a training set stays in memory, in bytes: 18 minutes at 16 kHz.
+const cacheWaves = 64 << 20
+
+// loadData reads manifests, vocabulary and statistics, and makes the loaders.
+func (r *run) loadData(ctx context.Context) error {
+	cfg, state := r.cfg, &r.ledger.state
+	var err error
+	if r.sets.train, err = loadManifest(ctx, cfg.Data.TrainManifest, cfg, true); err != nil {
+		return err
+	}
+	if state.Vocabulary, err = r.vocabulary(); err != nil {
+		r.report.say("%v", r.sets.train.Report) // what was left out may be why
+		return err
+	}
+	if state.Stats, err = r.statistics(ctx); err != nil {
+		return err
+	}
+	if err := r.tokenize(r.sets.train, cfg.Model.DecoderLayers == 0); err != nil {
+		return err
+	}
+	augment := cfg.Augment()
+	r.sets.loader, err = data.NewLoader(r.sets.train, data.LoaderOptions{
+		Seed: cfg.Run.Seed, Window: cfg.Window(), Augment: &augment, Feature: cfg.Features(state.Stats),
+		Workers: cfg.Data.NumWorkers, CacheWaves: cacheWaves,
+	})
+	if err != nil {
+		return err
+	}
+	if r.sets.val, err = r.scored(ctx, cfg.Data.ValManifest); err != nil {
+		return err
+	}
+	r.sets.test, err = r.scored(ctx, cfg.Data.TestManifest)
+	return err
+}
+
+// loadManifest reads a set. Limits on length are for training only.
+func loadManifest(ctx context.Context, path string, cfg Config, training bool) (*data.Set, error) {
+	o := data.Options{
+		SampleRate: cfg.Data.SampleRate, Text: cfg.Policy(), SkipBadLines: cfg.Data.SkipBadLines, BadLimit: cfg.Data.BadLineLimit,
+	}
+	if training {
+		o.MinDuration, o.MaxDuration, o.MaxTextLength = cfg.Data.MinDuration, cfg.Data.MaxDuration, cfg.Data.MaxTextLength
+	}
+	var err error
+	if o.PathMap, err = data.ParsePathMap(cfg.Data.PathMap); err != nil {
+		return nil, err
+	}
+	return data.Load(ctx, path, o)
+}
+
+// tokenize turns a set's texts into tokens and prints its report, which is complete then.
+func (r *run) tokenize(set *data.Set, dropInfeasible bool) error {
+	err := set.Tokenize(r.ledger.state.Vocabulary, data.TokenOptions{
+		Factor: r.cfg.Model.Subsampling, DropInfeasible: dropInfeasible, UnknownLimit: r.cfg.Data.UnknownLimit,
+	})
+	if err != nil {
+		return err
+	}
+	r.report.say("%v", set.Report)
+	return nil
+}
+
+// scored is a set to validate or test on; nil for an empty path.
+func (r *run) scored(ctx context.Context, path string) (*scored, error) {
+	if path == "" {
+		return nil, nil
+	}
+	set, err := loadManifest(ctx, path, r.cfg, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.tokenize(set, false); err != nil {
+		return nil, err
+	}
+	if w := data.Overlap(r.sets.train, set); w != "" {
+		r.report.say("WARNING: %s", w)
+	}
+	loader, err := data.NewLoader(set, data.LoaderOptions{
+		Evaluate: true, Window: recognize.WindowFor(r.cfg.Optimizer.BatchSize), Feature: r.cfg.Features(r.ledger.state.Stats),
+		Workers: r.cfg.Data.NumWorkers,
+	})
+	return &scored{path, set, loader}, err
+}
+
+// vocabulary is that of the training texts. A checkpoint's must be the same; that of a model to start from is taken over.
+func (r *run) vocabulary() (*text.Vocabulary, error) {
+	train := r.sets.train
+	if s := r.ledger.source; s != nil {
+		r.report.say("the vocabulary is that of %s: %d entries", r.cfg.Run.InitFrom, s.Vocabulary.Size())
+		return s.Vocabulary, checkVocabSize(r.cfg, s.Vocabulary, r.cfg.Run.InitFrom)
+	}
+	built, err := text.Build(train.Texts(), r.cfg.Data.MinCharCount)
+	if err != nil {
+		return nil, err
+	}
+	from := r.ledger.origin.Checkpoint
+	if err := checkVocabSize(r.cfg, built, train.Path); err != nil || from == nil {
+		return built, err
+	}
+	saved := r.ledger.state.Vocabulary
+	if diff := saved.Diff(built); len(diff) > 0 {
+		return nil, fmt.Errorf("resume from %s: its vocabulary is not that of %s (saved / now): %s; "+
+			"resume with the manifest the run began with, or start a new run with --init_from", from.Path, train.Path, words.List(diff, 5))
+	}
+	return saved, nil
+}
+
+// checkVocabSize holds the setting vocab_size to what there is.
+func checkVocabSize(cfg Config, v *text.Vocabulary, source string) error {
+	if n := cfg.Model.VocabSize; n != 0 && n != v.Size() {
+		return fmt.Errorf("vocab_size is %d, but %s gives %d entries (with blank, sos/eos and unk); correct it or leave it out", n, source, v.Size())
+	}
+	return nil
+}
+
+// statistics are those of global normalization: a checkpoint's, those of a model to start from, or computed from the
+// training set.
+func (r *run) statistics(ctx context.Context) (*feature.Stats, error) {
+	if r.cfg.Data.Normalize != feature.Global {
+		return nil, nil
+	}
+	if r.ledger.origin.Checkpoint != nil {
+		return r.ledger.state.Stats, nil
+	}
+	if s := r.ledger.source; s != nil && s.Features.Stats != nil {
+		r.report.say("the feature statistics are those of %s", r.cfg.Run.InitFrom)
+		return s.Features.Stats, nil
+	}
+	r.report.say("computing feature statistics over %s", words.Count(len(r.sets.train.Utterances), "utterance"))
+	return data.Statistics(ctx, r.sets.train, r.cfg.Features(nil), r.cfg.Data.NumWorkers)
+}
