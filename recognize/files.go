@@ -5,7 +5,7 @@ import (
 
 	"konkanitrain/data"
 	"konkanitrain/data/feature"
-	"konkanitrain/internal/frames"
+	"konkanitrain/model"
 )
 
 // Files are transcribed in batches that are read and dealt together, in the order in which they were given.
@@ -19,10 +19,9 @@ const (
 type queue struct {
 	paths      []string    // not looked at yet
 	probed     []data.File // looked at, and in no batch yet
-	sampleRate int
+	net        model.Config
+	sampleRate int // Hz
 	workers    int
-	width      int // d_model
-	factor     int // of subsampling
 }
 
 // next is the next batch; it is empty where there are no more files.
@@ -77,8 +76,8 @@ func (q *queue) take(n int) []data.File {
 // cost is the relative time that a file takes: a linear part, and attention's quadratic one. It is the measure by which
 // package update deals micro-batches to workers.
 func (q *queue) cost(t int) float64 {
-	n := float64(frames.Subsampled(t, q.factor))
-	return n * (float64(4*q.width) + n)
+	n := float64(model.Shape{Frames: t}.Encoded(q.net))
+	return n * (float64(4*q.net.DModel) + n)
 }
 
 // batch is files of which the sound is being read.

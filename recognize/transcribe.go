@@ -22,9 +22,9 @@ import (
 func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(path, text string, err error) error) error {
 	ctx, stop := context.WithCancel(ctx) // nothing is read any more once it returns
 	defer stop()
-	net, features := m.Description.Network, m.Description.Features
+	features := m.Description.Features
 	features.Resampler = audio.NewResampler() // one set of kernels for all batches
-	q := &queue{paths: paths, sampleRate: features.SampleRate, workers: m.workers(), width: net.DModel, factor: net.Subsampling}
+	q := &queue{paths: paths, net: m.Description.Network, sampleRate: features.SampleRate, workers: m.workers()}
 	now, err := m.begin(ctx, q, features)
 	for now != nil && err == nil {
 		var next *batch
