@@ -210,7 +210,7 @@ func (d *Description) validate() error {
 func (d *Description) String() string {
 	s := fmt.Sprintf("update %d, %v, vocabulary %d", d.Update, model.Count(d.Network), d.Vocabulary.Size())
 	if len(d.MeanOf) > 0 {
-		s += ", mean of the weights after " + updatesText(d.MeanOf)
+		s += ", mean of the weights after " + UpdatesText(d.MeanOf)
 	}
 	if e := d.Score; e != nil {
 		s += fmt.Sprintf(", validation WER %.2f %% CER %.2f %%", 100*e.WER, 100*e.CER)
@@ -218,8 +218,8 @@ func (d *Description) String() string {
 	return s
 }
 
-// updatesText is "updates 3, 4, 5".
-func updatesText(updates []int) string {
+// UpdatesText is "updates 3, 4, 5".
+func UpdatesText(updates []int) string {
 	var s []string
 	for _, n := range updates {
 		s = append(s, strconv.Itoa(n))

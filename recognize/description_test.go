@@ -88,16 +88,13 @@ func TestDescriptionIsChecked(t *testing.T) {
 		"d_model is 1000000000000, want an even number":   {`"d_model":16`, `"d_model":1000000000000`},
 		"cannot unmarshal number 99999999999999999999999": {`"d_model":16`, `"d_model":99999999999999999999999`},
 		"one character": {`"a"`, `"ab"`},
-		"the statistics have 0 means and 20 deviations":          {`"mean":`, `"means":`},
-		"the statistics have 20 means and 0 deviations":          {`"deviation":`, `"deviations":`},
-		"the network hears 1000000000 mel bins, and the feature": {`"num_mels":20`, `"num_mels":1000000000`},
+		"the statistics have 0 means and 20 deviations": {`"mean":`, `"means":`},
+		"the statistics have 20 means and 0 deviations": {`"deviation":`, `"deviations":`},
+		"num_mels is 1000000000":                        {`"num_mels":20`, `"num_mels":1000000000`},
 	} {
 		changed := strings.Replace(good["konkanitrain"], change[0], change[1], 1)
 		if change[1] == "" {
 			changed = changed[:len(changed)-1]
-		}
-		if strings.HasPrefix(want, "the network hears 1000000000") {
-			want = "num_mels is 1000000000" // of features and network alike: they are written once
 		}
 		_, err := Decode(map[string]string{"konkanitrain": changed})
 		mustFail(t, err, want)

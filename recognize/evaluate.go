@@ -20,6 +20,10 @@ type EvaluateOptions struct {
 // utterancesPerWorker is how many utterances are read and dealt together for each worker.
 const utterancesPerWorker = 16
 
+// WindowFor is the number of utterances that are read and dealt together for scoring beside training, in micro-batches
+// of batchSize.
+func WindowFor(batchSize int) int { return max(16, 4*batchSize) }
+
 // Evaluate scores every utterance of a manifest whose sound can be read, whatever its length. The report says what
 // became of every line. Where the context ends first, the error is its cause.
 func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions) (*Evaluation, *data.Report, error) {

@@ -41,22 +41,10 @@ func (f *finder) warn(format string, args ...any) {
 // find says which model is meant by a path: see [Load].
 func (f *finder) find(path string) (*found, error) {
 	stat, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+	if err == nil && stat.IsDir() && !isThere(path, checkpoint.StateFile) && !isThere(path, checkpoint.ModelFile) {
+		return f.choose(path)
 	}
-	switch {
-	case !stat.IsDir():
-		return lone(path)
-	case isThere(path, checkpoint.StateFile):
-		c, err := checkpoint.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		return describe(c)
-	case isThere(path, checkpoint.ModelFile):
-		return lone(path)
-	}
-	return f.choose(path)
+	return at(path)
 }
 
 func isThere(dir, name string) bool {
@@ -64,23 +52,50 @@ func isThere(dir, name string) bool {
 	return err == nil
 }
 
-// lone is a model without the rest of a checkpoint.
-func lone(path string) (*found, error) {
+// Describe reads what a model says of itself, without loading it. path is a checkpoint's folder, which is checked as a
+// whole, or a model's file. The error of a file that says nothing wraps [ErrNoDescription].
+func Describe(path string) (*Description, error) {
+	f, err := at(path)
+	if err != nil {
+		return nil, err
+	}
+	return f.description, nil
+}
+
+// at is the model at a path: a checkpoint's folder, a file, or a folder with that file and without trainer.json.
+func at(path string) (*found, error) {
+	if isThere(path, checkpoint.StateFile) {
+		c, err := checkpoint.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		return describe(c)
+	}
 	m, err := checkpoint.OpenModel(path)
 	if err != nil {
 		return nil, err
 	}
 	d, err := Decode(m.Description())
 	if errors.Is(err, ErrNoDescription) {
-		if dir := filepath.Dir(m.Path); isThere(dir, checkpoint.StateFile) {
-			return nil, fmt.Errorf("%s: %w; %s beside it does: give the folder %s", m.Path, ErrNoDescription, checkpoint.StateFile, dir)
-		}
-		err = fmt.Errorf("%w; of an older model give the checkpoint's folder, with its %s", err, checkpoint.StateFile)
+		d, err = fromFolder(m.Path, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Path, err)
 	}
 	return &found{path: path, file: m.Path, description: d, load: m.LoadWeights}, nil
+}
+
+// fromFolder describes a model by the state of the checkpoint that its file belongs to; without one the error is none.
+func fromFolder(file string, none error) (*Description, error) {
+	dir := filepath.Dir(file)
+	if filepath.Base(file) != checkpoint.ModelFile || !isThere(dir, checkpoint.StateFile) {
+		return nil, fmt.Errorf("%w; for an older model give its checkpoint's folder, with %s in it", none, checkpoint.StateFile)
+	}
+	c, err := checkpoint.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w, and the checkpoint around it is damaged: %w", ErrNoDescription, err)
+	}
+	return fromState(c.RawState())
 }
 
 // describe reads what a checkpoint's model says of itself, or else what its state says.

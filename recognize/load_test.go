@@ -3,8 +3,10 @@ package recognize
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -105,7 +107,7 @@ func TestLoadChooses(t *testing.T) {
 	}
 }
 
-// A model that is loaded is the one that was saved: a checkpoint's folder, its file alone by any name, a folder with that.
+// A model that is loaded is the one that was saved: a checkpoint's folder, its file alone by any name, a folder with it.
 func TestLoadedModelIsTheSaved(t *testing.T) {
 	_, paths := speak(t, babble(12, 1))
 	d := full(t)
@@ -155,13 +157,16 @@ func TestLoadRefuses(t *testing.T) {
 	mustFail(t, err, old, "format 0")
 	file := filepath.Join(old, checkpoint.ModelFile)
 	_, err = Load(file, LoadOptions{})
-	mustFail(t, err, file+": the file doesn't describe its model; trainer.json beside it does: give the folder "+old)
+	mustFail(t, err, file, "format 0")
 	moved := filepath.Join(dir, "moved.safetensors")
 	if err := os.Rename(file, moved); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Load(moved, LoadOptions{})
-	mustFail(t, err, moved, `no key "konkanitrain" with network, vocabulary and feature settings`, "give the checkpoint's folder, with its trainer.json")
+	mustFail(t, err, moved, `no key "konkanitrain" with network, vocabulary and feature settings`, "for an older model give its checkpoint's folder, with trainer.json in it")
+	if _, err := Describe(moved); !errors.Is(err, ErrNoDescription) {
+		t.Errorf("%v is not ErrNoDescription", err)
+	}
 	write(t, moved, "no tensors")
 	_, err = Load(moved, LoadOptions{})
 	mustFail(t, err, moved)
@@ -218,6 +223,45 @@ func TestLoadRefuses(t *testing.T) {
 	if _, err := f.open(LoadOptions{Workers: 1}, limited{device.NewHost(), 10}); err == nil {
 		t.Error("weights without memory")
 	}
+}
+
+// The file of a checkpoint of before models described themselves is described by the state beside it.
+func TestOldModelFileInItsFolder(t *testing.T) {
+	want := full(t)
+	want.Score.Took, want.Features.LowHz = 0, 20
+	dir := t.TempDir()
+	folder := saved(t, dir, 7, want, 1, oldCheckpointState(t), metadataKey)
+	file := filepath.Join(folder, checkpoint.ModelFile)
+	for _, path := range []string{folder, file} {
+		d, err := Describe(path)
+		if d != nil && d.Score != nil {
+			d.Score.Took = 0
+		}
+		if err != nil || !reflect.DeepEqual(d, want) {
+			t.Errorf("%s: %+v, want %+v (%v)", path, d, want, err)
+		}
+		if m := mustLoad(t, path, LoadOptions{Workers: 1}); m.Path != path || m.Description.Update != 7 {
+			t.Errorf("%s: %v", path, m)
+		}
+	}
+	other := filepath.Join(folder, "other.safetensors") // not the one that trainer.json is about
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, other, string(b))
+	if _, err := Describe(other); !errors.Is(err, ErrNoDescription) {
+		t.Errorf("another file in the folder: %v", err)
+	}
+	if err := os.Truncate(filepath.Join(folder, checkpoint.OptimizerFile), 1); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Describe(file)
+	if mustFail(t, err, file, "the checkpoint around it is damaged", checkpoint.OptimizerFile); !errors.Is(err, ErrNoDescription) {
+		t.Errorf("%v is not ErrNoDescription", err)
+	}
+	_, err = Describe(dir)
+	mustFail(t, err, dir+" is a folder of checkpoints: name one of them")
 }
 
 // replaceMetadata is a safetensors file with another description in it.

@@ -54,7 +54,7 @@ func (m *Model) transcribe(ctx context.Context, b *batch, emit func(path, text s
 		}
 		warnings := b.loader.Warnings()
 		slices.Sort(warnings) // they come in the order in which files were read
-		for _, s := range warnings {
+		for _, s := range append(warnings, longFiles(w.Examples)...) {
 			fmt.Fprintln(m.log, "WARNING:", s)
 		}
 		if err := m.recognize(ctx, w.Examples, results); err != nil {
@@ -75,6 +75,20 @@ func (m *Model) transcribe(ctx context.Context, b *batch, emit func(path, text s
 		}
 	}
 	return nil
+}
+
+// long is the length, in seconds, from which on a file's own length is most of the time that it takes.
+const long = 600
+
+// longFiles says which files will take long, before they do.
+func longFiles(examples []*data.Example) (warnings []string) {
+	for _, x := range examples {
+		if u := x.Utt; u.Duration >= long && x.Err == nil {
+			warnings = append(warnings, fmt.Sprintf("%s: %.0f minutes are recognized at once, and time grows with the square of the length: "+
+				"cut such a recording at its pauses", u.Path, u.Duration/60))
+		}
+	}
+	return warnings
 }
 
 // recognize fills in the results of examples. Where memory doesn't suffice the longest is tried alone.

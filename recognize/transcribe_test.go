@@ -121,6 +121,18 @@ func TestTranscribeWarns(t *testing.T) {
 	}
 }
 
+// A file that takes long is named before it does.
+func TestLongFilesAreNamed(t *testing.T) {
+	said := longFiles([]*data.Example{
+		{Utt: &data.Utterance{Path: "short.wav", Duration: 599}}, {Utt: &data.Utterance{Path: "long.wav", Duration: 1200}},
+		{Utt: &data.Utterance{Path: "gone.wav", Duration: 1200}, Err: os.ErrNotExist},
+	})
+	if len(said) != 1 {
+		t.Fatalf("%q", said)
+	}
+	mustContain(t, said[0], "long.wav: 20 minutes")
+}
+
 func TestTranscribeStops(t *testing.T) {
 	_, paths := speak(t, babble(40, 1))
 	m := random(t, described(t), 1)
@@ -282,8 +294,8 @@ func (s *spy) Run(p *engine.Pass[update.Variant]) error {
 	return nil
 }
 
-// Work is shared so that two workers are nearly twice as fast as one, among short files and where some are long: counted
-// in operations, as no test can rely on time.
+// Work is shared so that two workers are nearly twice as fast as one, among short files and where some are long. It is
+// counted in operations, as no test can rely on time.
 func TestTranscribeSharesTheWork(t *testing.T) {
 	short := func(n int, seed uint64) []spoken {
 		r := testkit.Rand(seed)
@@ -336,8 +348,8 @@ func batches(t testing.TB, q *queue) (sizes []int) {
 	}
 }
 
-// long is a file of this length, in feature frames, that nobody reads.
-func long(frames int) data.File {
+// unread is a file of this length, in feature frames, that nobody reads.
+func unread(frames int) data.File {
 	return data.File{Path: "long", Utterance: &data.Utterance{Frames: frames}}
 }
 
@@ -363,22 +375,22 @@ func TestQueueIsBounded(t *testing.T) {
 		t.Errorf("%d files of 1250", sum)
 	}
 	// A minute is 1500 encoder frames, a second 25: 1500 (64 + 1500) / (25 (64 + 25)) = 1054.4 of these.
-	q.probed = []data.File{long(6000)}
+	q.probed = []data.File{unread(6000)}
 	for range 3000 {
-		q.probed = append(q.probed, long(100))
+		q.probed = append(q.probed, unread(100))
 	}
 	files, err := q.next(t.Context())
 	if err != nil || len(files) != 1056 {
 		t.Errorf("%d files in the batch of a long one, want as much work beside it: 1055 (%v)", len(files), err)
 	}
 	// Not all of what a very long one could do with, but one such for each worker.
-	q.probed = []data.File{long(180_000), long(180_000), long(180_000)}
+	q.probed = []data.File{unread(180_000), unread(180_000), unread(180_000)}
 	if sizes := batches(t, q); !slices.Equal(sizes, []int{2, 1}) {
 		t.Errorf("very long files come in batches of %d, want one for each worker", sizes)
 	}
-	q.probed = []data.File{long(150_000)}
+	q.probed = []data.File{unread(150_000)}
 	for range 1000 {
-		q.probed = append(q.probed, long(1000))
+		q.probed = append(q.probed, unread(1000))
 	}
 	if files, err := q.next(t.Context()); err != nil || len(files) != 151 {
 		t.Errorf("%d files in a batch beside one of 25 min (%v), want no more than %d frames beside it", len(files), err, 300_000-150_000)
