@@ -1,0 +1,72 @@
+package recognize
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"konkanitrain/data"
+)
+
+// EvaluateOptions say how a manifest is read and where results go.
+type EvaluateOptions struct {
+	PathMap      []string
+	SkipBadLines bool
+	BadLineLimit float64
+	Progress     io.Writer              // the manifest's report and what is odd in its files; nil: none
+	PerUtterance func(Hypothesis) error // called for each utterance, in order; may be nil
+}
+
+// utterancesPerWorker is how many utterances are read and dealt together for each worker.
+const utterancesPerWorker = 16
+
+// WindowFor is the number of utterances that are read and dealt together for scoring beside training, in micro-batches
+// of batchSize.
+func WindowFor(batchSize int) int { return max(16, 4*batchSize) }
+
+// Evaluate scores every utterance of a manifest whose sound can be read, whatever its length. The report says what
+// became of every line. Where the context ends first, the error is its cause.
+func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions) (*Evaluation, *data.Report, error) {
+	if o.Progress == nil {
+		o.Progress = io.Discard
+	}
+	set, err := m.readManifest(ctx, manifest, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	fmt.Fprintln(o.Progress, set.Report)
+	loader, err := data.NewLoader(set, data.LoaderOptions{
+		Evaluate: true, Window: utterancesPerWorker * m.workers(), Feature: m.Description.Features, Workers: m.workers(),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := m.recognizer.Score(ctx, loader, o.PerUtterance)
+	for _, w := range loader.Warnings() {
+		fmt.Fprintln(o.Progress, "WARNING:", w)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, trouble := range e.Troubles(manifest) {
+		fmt.Fprintln(o.Progress, trouble)
+	}
+	return e, set.Outcome(), nil
+}
+
+// readManifest reads a manifest for the model's features, text policy and vocabulary.
+func (m *Model) readManifest(ctx context.Context, manifest string, o EvaluateOptions) (*data.Set, error) {
+	d := m.Description
+	paths, err := data.ParsePathMap(o.PathMap)
+	if err != nil {
+		return nil, err
+	}
+	set, err := data.Load(ctx, manifest, data.Options{
+		SampleRate: d.Features.SampleRate, Text: d.Policy, PathMap: paths, SkipBadLines: o.SkipBadLines, BadLimit: o.BadLineLimit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	// Texts with letters outside the vocabulary are scored, not refused: those letters are errors.
+	return set, set.Tokenize(d.Vocabulary, data.TokenOptions{Factor: d.Network.Subsampling, UnknownLimit: 1})
+}

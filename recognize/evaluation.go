@@ -1,0 +1,135 @@
+package recognize
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"konkanitrain/data"
+	"konkanitrain/data/text"
+	"konkanitrain/internal/words"
+)
+
+// Evaluation is how well a model does on a set. Losses and rates are over the utterances whose files could be read; the
+// others are counted in Failed.
+type Evaluation struct {
+	Loss Nats    `json:"loss"` // mean over utterances
+	CTC  Nats    `json:"ctc"`
+	CE   Nats    `json:"ce"` // 0 without a decoder
+	WER  float64 `json:"wer"`
+	CER  float64 `json:"cer"`
+
+	Score      text.Score `json:"score"`                // error counts: totals over totals, never means of rates
+	BlankShare float64    `json:"blank_share"`          // of all frames
+	Audio      float64    `json:"audio"`                // seconds of sound
+	Took       float64    `json:"took"`                 // seconds
+	Infeasible int        `json:"infeasible"`           // utterances without a CTC alignment: their CTC loss counts 0
+	NonFinite  int        `json:"non_finite,omitempty"` // utterances whose loss is no finite number; Loss is none then
+
+	Failed      int `json:"failed"`                 // files that could not be read: left out of everything above
+	FailedWords int `json:"failed_words,omitempty"` // of their texts
+	FailedChars int `json:"failed_chars,omitempty"`
+
+	nonFinite []string // the ids of these
+	failures  []string // what went wrong with the files
+}
+
+// Nats is a loss in nats. JSON has no number for what isn't finite: that is null there, and NaN when it is read.
+type Nats float64
+
+// MarshalJSON writes a number, or null.
+func (n Nats) MarshalJSON() ([]byte, error) {
+	if !finite(float64(n)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// UnmarshalJSON reads a number, or null.
+func (n *Nats) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = Nats(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(n))
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// NothingRead says that not one file could be read: the scores say nothing about the model.
+func (e *Evaluation) NothingRead() bool { return e.Failed > 0 && e.Score.Utterances == 0 }
+
+// Better says whether e beats other, which may be nil: by words, then characters, then loss; any finite loss beats one
+// that isn't. Files that could not be read count as if nothing in them had been recognized, so that the few that were
+// left when a disk went away make no best score.
+func (e *Evaluation) Better(other *Evaluation) bool {
+	if other == nil {
+		return true
+	}
+	a, b := e.rank(), other.rank()
+	for i := range a {
+		if a[i] != b[i] {
+			return a[i] < b[i]
+		}
+	}
+	return false
+}
+
+// rank is what evaluations are compared by, the lower the better, the most important number first.
+func (e *Evaluation) rank() [3]float64 {
+	rank := [3]float64{e.WER, e.CER, float64(e.Loss)}
+	if e.Failed > 0 {
+		w, c := e.Score.Words, e.Score.Chars
+		w.Add(text.Counts{Del: e.FailedWords, Ref: e.FailedWords})
+		c.Add(text.Counts{Del: e.FailedChars, Ref: e.FailedChars})
+		rank[0], rank[1] = w.Rate(), c.Rate()
+	}
+	if !finite(rank[2]) {
+		rank[2] = math.Inf(1)
+	}
+	return rank
+}
+
+// String is one line with the counts behind the rates.
+func (e *Evaluation) String() string {
+	w, c := e.Score.Words, e.Score.Chars
+	s := fmt.Sprintf("WER %.2f %% (%d of %d words)  CER %.2f %% (%d of %d)  exact %d of %d  loss %.4f  blanks %.0f %%",
+		100*e.WER, w.Errors(), w.Ref, 100*e.CER, c.Errors(), c.Ref, e.Score.Exact, e.Score.Utterances, e.Loss, 100*e.BlankShare)
+	if e.Infeasible > 0 {
+		s += fmt.Sprintf("  %d too short for CTC", e.Infeasible)
+	}
+	if e.NonFinite > 0 {
+		s += fmt.Sprintf("  %d without a finite loss", e.NonFinite)
+	}
+	if e.Failed > 0 {
+		s += fmt.Sprintf("  %s failed", words.Count(e.Failed, "file"))
+	}
+	return s
+}
+
+// named is how many files or utterances a message names.
+const named = 5
+
+// Troubles is what must be said of a set that was scored: files that could not be read, losses that are not finite.
+// set is its name in the messages.
+func (e *Evaluation) Troubles(set string) (said []string) {
+	if e.Failed > 0 {
+		said = append(said, fmt.Sprintf("WARNING: %s of %s can't be read any more, and the rates are without what is in there: %s",
+			words.Count(e.Failed, "file"), set, words.List(e.failures, named)))
+	}
+	if e.NonFinite > 0 {
+		said = append(said, fmt.Sprintf("ALARM: the loss of %d of %d utterances of %s is not a finite number: %s. "+
+			"Either the weights have grown beyond all measure (look at the training loss, lower learning_rate), "+
+			"or these files hold no proper sound", e.NonFinite, e.Score.Utterances, set, words.List(e.nonFinite, named)))
+	}
+	return said
+}
+
+// Hypothesis is what a model makes of one utterance.
+type Hypothesis struct {
+	Utt          *data.Utterance
+	Ref, Text    string
+	Words, Chars text.Counts
+	Loss         float64 // nats
+	Err          error   // the file could not be read: there is no text, and nothing is counted
+}

@@ -1,0 +1,115 @@
+package recognize
+
+import (
+	"context"
+
+	"konkanitrain/data"
+	"konkanitrain/data/feature"
+	"konkanitrain/model"
+)
+
+// Files are transcribed in batches that are read and dealt together, in the order in which they were given.
+const (
+	filesPerWorker = 16      // in a batch, at least: so that all workers have about the same to do
+	mostFrames     = 200_000 // feature frames of a batch that is made larger for the sake of a long file: half an hour
+	filesProbed    = 256     // headers that are read at once
+)
+
+// queue cuts a list of files into batches.
+type queue struct {
+	paths      []string    // not looked at yet
+	probed     []data.File // looked at, and in no batch yet
+	net        model.Config
+	sampleRate int // Hz
+	workers    int
+}
+
+// next is the next batch; it is empty where there are no more files.
+//
+// A long file occupies one worker, so its batch goes on until the others have as much to do, but for memory: beside as
+// many files of that length as there are workers, the arenas of which take far more, mostFrames are enough.
+func (q *queue) next(ctx context.Context) ([]data.File, error) {
+	var cost, longest float64
+	total, most := 0, 0 // feature frames
+	for n := 0; ; n++ {
+		if n == len(q.probed) {
+			if err := q.probe(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if n == len(q.probed) || n >= filesPerWorker*q.workers && cost >= float64(q.workers)*longest {
+			return q.take(n), nil
+		}
+		u := q.probed[n].Utterance
+		if u == nil {
+			continue
+		}
+		most = max(most, u.Frames)
+		if total += u.Frames; n > 0 && total > max(mostFrames, q.workers*most) {
+			return q.take(n), nil
+		}
+		c := q.cost(u.Frames)
+		cost += c
+		longest = max(longest, c)
+	}
+}
+
+// probe reads more headers.
+func (q *queue) probe(ctx context.Context) error {
+	some := q.paths[:min(filesProbed, len(q.paths))]
+	files, err := data.Files(ctx, some, q.sampleRate)
+	if err != nil {
+		return err
+	}
+	q.paths = q.paths[len(some):]
+	q.probed = append(q.probed, files...)
+	return nil
+}
+
+// take removes the first n files.
+func (q *queue) take(n int) []data.File {
+	batch := q.probed[:n:n]
+	q.probed = append([]data.File(nil), q.probed[n:]...)
+	return batch
+}
+
+// cost is the relative time that a file takes: a linear part, and attention's quadratic one. It is the measure by which
+// package update deals micro-batches to workers.
+func (q *queue) cost(t int) float64 {
+	n := float64(model.Shape{Frames: t}.Encoded(q.net))
+	return n * (float64(4*q.net.DModel) + n)
+}
+
+// batch is files of which the sound is being read.
+type batch struct {
+	files  []data.File
+	loader *data.Loader // nil where no file can be used
+	stream *data.Stream
+}
+
+// begin takes the next batch from the queue and begins to read it; nil where there are no more files.
+func (m *Model) begin(ctx context.Context, q *queue, f feature.Options) (*batch, error) {
+	files, err := q.next(ctx)
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	b := &batch{files: files}
+	set := data.FileSet(files, q.sampleRate)
+	if len(set.Utterances) == 0 {
+		return b, nil
+	}
+	b.loader, err = data.NewLoader(set, data.LoaderOptions{
+		Evaluate: true, Window: len(set.Utterances), Feature: f, Workers: q.workers, Ahead: 1,
+	})
+	if err == nil {
+		b.stream, err = b.loader.Start(ctx, 0, 0)
+	}
+	return b, err
+}
+
+// close ends the reading. nil has nothing to end.
+func (b *batch) close() {
+	if b != nil && b.stream != nil {
+		b.stream.Close()
+	}
+}

@@ -1,0 +1,172 @@
+package recognize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"konkanitrain/checkpoint"
+	"konkanitrain/data"
+	"konkanitrain/device"
+	"konkanitrain/engine"
+	"konkanitrain/model"
+	"konkanitrain/update"
+)
+
+// LoadOptions say where a model runs.
+type LoadOptions struct {
+	Device  string    // auto, cpu or cuda; "" is auto
+	Workers int       // compute workers; 0: one for each core
+	Log     io.Writer // warnings; nil: none
+}
+
+// batchSize is the most files in a micro-batch. Of all but the shortest fewer fill a core.
+const batchSize = 16
+
+// Model is a trained model in memory. One goroutine uses it at a time.
+type Model struct {
+	Path        string // where it was found
+	Description *Description
+
+	recognizer *Recognizer
+	replica    update.Replica
+	log        io.Writer
+	idle       chan struct{} // holds a token while the replica makes no pass
+}
+
+// Load opens a model. path is a checkpoint's folder, or the file model.safetensors of a checkpoint by whatever name, or
+// a checkpoint_dir: then it is what the run in it came to, the averaged weights if it ended with them, else the best
+// checkpoint, or without a best one the newest whole one.
+func Load(path string, o LoadOptions) (*Model, error) {
+	if o.Device == "" {
+		o.Device = "auto"
+	}
+	if _, _, err := ChooseDevice(o.Device); err != nil {
+		return nil, err
+	}
+	return load(path, o, device.NewHost())
+}
+
+// looks is how often a model is looked for: a run in progress may remove an old checkpoint between the look at its name
+// and at its files.
+const looks = 4
+
+func load(path string, o LoadOptions, dev device.Device) (*Model, error) {
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	finder := &finder{log: o.Log, said: map[string]bool{}}
+	for look := 1; ; look++ {
+		f, err := finder.find(path)
+		if err == nil {
+			var m *Model
+			if m, err = f.open(o, dev); err == nil {
+				return m, nil
+			}
+		}
+		if look == looks || !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+}
+
+// open loads what was found.
+func (f *found) open(o LoadOptions, dev device.Device) (*Model, error) {
+	net := f.description.Network
+	if err := f.checkSize(); err != nil {
+		return nil, err
+	}
+	network, err := update.Network(net)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.path, err)
+	}
+	replica, err := engine.NewCrew(dev, network, o.Workers, false)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.path, err)
+	}
+	var weights []checkpoint.Tensor
+	for _, p := range model.Parameters(net) {
+		weights = append(weights, checkpoint.Tensor{Name: p.Name, Shape: p.Shape, Load: func(r io.Reader) error {
+			return replica.Import(engine.Weights, p.Name, r)
+		}})
+	}
+	if err := f.load(weights); err != nil {
+		replica.Close()
+		return nil, err
+	}
+	return newModel(f.path, f.description, replica, o.Log), nil
+}
+
+// checkSize is an error where a file is too short for its network, whose weights would else be allocated first.
+func (f *found) checkSize() error {
+	stat, err := os.Stat(f.file)
+	if err != nil {
+		return err
+	}
+	const least = 2 // bytes of a weight
+	if n := model.Count(f.description.Network).Total; stat.Size() < least*int64(n) {
+		return fmt.Errorf("%s has %d bytes, and describes a network of %d parameters: it is damaged, or not the whole model", f.file, stat.Size(), n)
+	}
+	return nil
+}
+
+func newModel(path string, d *Description, r update.Replica, log io.Writer) *Model {
+	m := &Model{Path: path, Description: d, replica: r, log: log, idle: make(chan struct{}, 1)}
+	m.recognizer = New(d.Network, r, batchSize, d.Vocabulary, d.Policy)
+	m.recognizer.run = m.untilStopped(m.recognizer.run)
+	m.idle <- struct{}{}
+	return m
+}
+
+// untilStopped makes passes in a goroutine of their own, and doesn't wait for the end of one when the context has
+// ended: a long recording takes minutes. The window is lost then, and the replica busy until that end.
+func (m *Model) untilStopped(run runPass) runPass {
+	type outcome struct {
+		losses []update.Loss
+		err    error
+	}
+	return func(ctx context.Context, window []*data.Example, ask update.Ask) ([]update.Loss, error) {
+		select {
+		case <-m.idle:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		done := make(chan outcome, 1)
+		go func() {
+			losses, err := run(ctx, window, ask)
+			m.idle <- struct{}{}
+			done <- outcome{losses, err}
+		}()
+		select {
+		case o := <-done:
+			return o.losses, o.err
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// Close frees the model: at once, or where a call was stopped in the middle of a pass, when that pass has ended. The
+// model must not be used afterwards; a second call does nothing.
+func (m *Model) Close() {
+	select {
+	case <-m.idle:
+		m.replica.Close()
+		m.idle <- struct{}{}
+	default:
+		go func() {
+			<-m.idle
+			m.replica.Close()
+			m.idle <- struct{}{}
+		}()
+	}
+}
+
+// String is one line: which model, how far it was trained, how large it is, how well it did on validation.
+func (m *Model) String() string { return m.Path + ": " + m.Description.String() }
+
+// workers is the number of its compute workers.
+func (m *Model) workers() int { return m.replica.Wishes().Workers }

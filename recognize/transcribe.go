@@ -1,0 +1,129 @@
+package recognize
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"konkanitrain/data"
+	"konkanitrain/data/audio"
+	"konkanitrain/device"
+	"konkanitrain/model"
+)
+
+// Transcribe recognizes files and gives each result, or what was wrong with the file, to emit, in the order of the
+// paths; the others go on. It ends early with emit's error, or with the context's cause, for which it doesn't wait
+// until a long file is done.
+//
+// All workers are kept busy, while the next files are read. Of memory it takes what some files take at once, however
+// many there are; a file for which there is not enough gets an error that wraps *device.OutOfMemory.
+func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(path, text string, err error) error) error {
+	ctx, stop := context.WithCancel(ctx) // nothing is read any more once it returns
+	defer stop()
+	features := m.Description.Features
+	features.Resampler = audio.NewResampler() // one set of kernels for all batches
+	q := &queue{paths: paths, net: m.Description.Network, sampleRate: features.SampleRate, workers: m.workers()}
+	now, err := m.begin(ctx, q, features)
+	for now != nil && err == nil {
+		var next *batch
+		if next, err = m.begin(ctx, q, features); err == nil {
+			err = m.transcribe(ctx, now, emit)
+		}
+		now.close()
+		now = next
+	}
+	now.close()
+	return err
+}
+
+// result is what came out for a file.
+type result struct {
+	text string
+	err  error
+}
+
+// transcribe recognizes the files of a batch and emits what came out.
+func (m *Model) transcribe(ctx context.Context, b *batch, emit func(path, text string, err error) error) error {
+	results := map[*data.Utterance]result{}
+	if b.stream != nil {
+		w, err := b.stream.Next()
+		if err != nil {
+			return err
+		}
+		warnings := b.loader.Warnings()
+		slices.Sort(warnings) // they come in the order in which files were read
+		for _, s := range append(warnings, longFiles(w.Examples)...) {
+			fmt.Fprintln(m.log, "WARNING:", s)
+		}
+		if err := m.recognize(ctx, w.Examples, results); err != nil {
+			return err
+		}
+		w.Release()
+	}
+	for _, f := range b.files {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		r := result{err: f.Err}
+		if f.Utterance != nil {
+			r = results[f.Utterance]
+		}
+		if err := emit(f.Path, r.text, r.err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// long is the length, in seconds, from which on a file's own length is most of the time that it takes.
+const long = 600
+
+// longFiles says which files will take long, before they do.
+func longFiles(examples []*data.Example) (warnings []string) {
+	for _, x := range examples {
+		if u := x.Utt; u.Duration >= long && x.Err == nil {
+			warnings = append(warnings, fmt.Sprintf("%s: %.0f minutes are recognized at once, and time grows with the square of the length: "+
+				"cut such a recording at its pauses", u.Path, u.Duration/60))
+		}
+	}
+	return warnings
+}
+
+// recognize fills in the results of examples. Where memory doesn't suffice the longest is tried alone.
+func (m *Model) recognize(ctx context.Context, examples []*data.Example, results map[*data.Utterance]result) error {
+	rows, _, err := m.recognizer.decode(ctx, examples, model.Transcribing)
+	var short *device.OutOfMemory
+	switch {
+	case errors.As(err, &short) && len(examples) > 1:
+		byLength := slices.SortedStableFunc(slices.Values(examples), func(a, b *data.Example) int { return cmp.Compare(b.Planned, a.Planned) })
+		if err := m.recognize(ctx, byLength[1:], results); err != nil {
+			return err
+		}
+		return m.recognize(ctx, byLength[:1], results)
+	case errors.As(err, &short):
+		u := examples[0].Utt
+		results[u] = result{err: fmt.Errorf("%s: %.0f s of sound are too long to be recognized at once: %w; cut the file into pieces",
+			u.Path, u.Duration, err)}
+		return nil
+	case err != nil:
+		return err
+	}
+	for i, x := range examples {
+		if x.Err != nil {
+			results[x.Utt] = result{err: withoutLine(x.Err)}
+			continue
+		}
+		results[x.Utt] = result{text: rows[i].text}
+	}
+	return nil
+}
+
+// withoutLine is a loader's error about a file without the line of a manifest that it begins with: there is none.
+func withoutLine(err error) error {
+	if inner := errors.Unwrap(err); inner != nil {
+		return inner
+	}
+	return err
+}
