@@ -65,7 +65,7 @@ func NewPlan(buffers []Buffer) Plan {
 	return plan
 }
 
-// lowest returns where b can lie beside what is in the arena already: above each neighbour of its time, unless it fits
+// lowest returns where b can lie beside what is in the arena already: above each neighbor of its time, unless it fits
 // in below.
 func lowest(arena []*placing, b Buffer) (start int64) {
 	for _, other := range arena {

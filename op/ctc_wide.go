@@ -6,7 +6,7 @@ import (
 )
 
 // CTC sums products of thousands of probabilities, and what matters in the end may be e^-700 times smaller
-// than its neighbours on the way: neither float64 nor one scale for each frame can hold that. Logarithms can, at the
+// than its neighbors on the way: neither float64 nor one scale for each frame can hold that. Logarithms can, at the
 // price of two exponentials and a logarithm for every sum. A wide number has an exponent of its own instead:
 // sums and products cost an addition and a multiplication, nearly always, with the 53 bits of float64.
 

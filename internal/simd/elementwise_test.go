@@ -22,8 +22,8 @@ func sigma(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 func whole(want float64) (float64, float64) { return want, math.Abs(want) }
 
-// elementOps lists the functions. Sigmoids take exp as 0 below 1.22e-38, so products with them carry that as abs: 1.22e-38
-// times one or two factors of up to 110.
+// elementOps lists the functions. Sigmoids take exp as 0 below 1.22e-38, so products with them carry that as abs:
+// 1.22e-38 times one or two factors of up to 110.
 var elementOps = []elementOp{
 	{"Exp", 1, func(d []float32, in [][]float32) { Exp(d, in[0]) },
 		func(v []float64) (float64, float64) { return whole(math.Exp(v[0])) },

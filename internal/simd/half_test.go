@@ -45,7 +45,7 @@ func TestFromHalf(t *testing.T) {
 	})
 }
 
-// TestToHalf checks around every border between two neighbours: a number goes to the nearer one, the middle to the even.
+// TestToHalf checks around every border between two neighbors: a number goes to the nearer one, the middle to the even.
 func TestToHalf(t *testing.T) {
 	eachTier(t, func(t *testing.T) {
 		var x []float32

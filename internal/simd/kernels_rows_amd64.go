@@ -34,10 +34,10 @@ func sumShortAVX2(x []float32) float32
 //go:noescape
 func deviationAVX2(x []float32, mean float32) float32
 
-// normaliseAVX2 sets dst = (x-mean)*scale*gamma + beta.
+// normalizeAVX2 sets dst = (x-mean)*scale*gamma + beta.
 //
 //go:noescape
-func normaliseAVX2(dst []float32, x []float32, gamma []float32, beta []float32, mean float32, scale float32)
+func normalizeAVX2(dst []float32, x []float32, gamma []float32, beta []float32, mean float32, scale float32)
 
 // normGradSumsAVX2 adds dy*h to dgamma and dy to dbeta, h = (x-mean)*scale, and returns the sums of dy*gamma and dy*gamma*h.
 //
@@ -94,10 +94,10 @@ func sumShortAVX512(x []float32) float32
 //go:noescape
 func deviationAVX512(x []float32, mean float32) float32
 
-// normaliseAVX512 sets dst = (x-mean)*scale*gamma + beta.
+// normalizeAVX512 sets dst = (x-mean)*scale*gamma + beta.
 //
 //go:noescape
-func normaliseAVX512(dst []float32, x []float32, gamma []float32, beta []float32, mean float32, scale float32)
+func normalizeAVX512(dst []float32, x []float32, gamma []float32, beta []float32, mean float32, scale float32)
 
 // normGradSumsAVX512 adds dy*h to dgamma and dy to dbeta, h = (x-mean)*scale, and returns the sums of dy*gamma and dy*gamma*h.
 //

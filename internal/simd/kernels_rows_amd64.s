@@ -608,9 +608,9 @@ done5:
 	VZEROUPPER
 	RET
 
-// func normaliseAVX2(dst []float32, x []float32, gamma []float32, beta []float32, mean float32, scale float32)
+// func normalizeAVX2(dst []float32, x []float32, gamma []float32, beta []float32, mean float32, scale float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·normaliseAVX2(SB), NOSPLIT, $0-104
+TEXT ·normalizeAVX2(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         x_base+24(FP), CX
 	MOVQ         gamma_base+48(FP), DX
@@ -1776,9 +1776,9 @@ done5:
 	VZEROUPPER
 	RET
 
-// func normaliseAVX512(dst []float32, x []float32, gamma []float32, beta []float32, mean float32, scale float32)
+// func normalizeAVX512(dst []float32, x []float32, gamma []float32, beta []float32, mean float32, scale float32)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·normaliseAVX512(SB), NOSPLIT, $0-104
+TEXT ·normalizeAVX512(SB), NOSPLIT, $0-104
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         x_base+24(FP), CX
 	MOVQ         gamma_base+48(FP), DX

@@ -19,7 +19,7 @@ func LogSoftmax(dst, x []float32) { active.logSoftmax(dst, x[:len(dst)]) }
 // SoftmaxGrad sets one row ds = p * (dp - sum(p*dp)), the gradient for the input of Softmax where p is its output.
 func SoftmaxGrad(ds, p, dp []float32) { active.softmaxGrad(ds, p[:len(ds)], dp[:len(ds)]) }
 
-// LayerNorm normalises one row: dst = (x - mean)/sqrt(variance + eps)*gamma + beta, where the variance is the mean of
+// LayerNorm normalizes one row: dst = (x - mean)/sqrt(variance + eps)*gamma + beta, where the variance is the mean of
 // the squared deviations.
 func LayerNorm(dst, x, gamma, beta []float32, eps float32) {
 	n := len(dst)

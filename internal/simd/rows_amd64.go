@@ -12,7 +12,7 @@ type rowSteps struct {
 	mulShifted    func(ds, p, dp []float32, dot float32)
 	sum           func(x []float32) float32
 	deviation     func(x []float32, mean float32) float32
-	normalise     func(dst, x, gamma, beta []float32, mean, scale float32)
+	normalize     func(dst, x, gamma, beta []float32, mean, scale float32)
 	normGradSums  func(dgamma, dbeta, x, gamma, dy []float32, mean, scale float32) (g, gh float32)
 	normGradInput func(dx, x, gamma, dy []float32, mean, scale, g, gh float32)
 }
@@ -41,7 +41,7 @@ func (s *rowSteps) moments(x []float32, eps float32) (mean, scale float32) {
 
 func (s *rowSteps) layerNorm(dst, x, gamma, beta []float32, eps float32) {
 	mean, scale := s.moments(x, eps)
-	s.normalise(dst, x, gamma, beta, mean, scale)
+	s.normalize(dst, x, gamma, beta, mean, scale)
 }
 
 func (s *rowSteps) layerNormGrad(dx, dgamma, dbeta, x, gamma, dy []float32, eps float32) {

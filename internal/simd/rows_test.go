@@ -18,8 +18,8 @@ func near(t *testing.T, what string, i, n int, got float32, want, bound float64)
 	}
 }
 
-// rowError is the largest relative error of a sum of n terms in float32: each lane adds n/8 numbers at most (where there
-// are eight lanes), and the lanes are added in a few more steps. The plain tier accumulates in float64.
+// rowError is the largest relative error of a sum of n terms in float32: each lane adds n/8 numbers at most (where
+// there are eight lanes), and the lanes are added in a few more steps. The plain tier accumulates in float64.
 func rowError(n int) float64 { return (float64(n)/8 + 8) * ulp / 2 }
 
 func TestSums(t *testing.T) {

@@ -24,7 +24,7 @@ func avx2Tier() *kernels {
 var avx2Rows = rowSteps{
 	max: maxAVX2, expSum: expSumAVX2, sumExp: sumExpAVX2, scale: scaleAVX2, shift: shiftAVX2,
 	dot: dotShortAVX2, mulShifted: mulShiftedAVX2,
-	sum: sumShortAVX2, deviation: deviationAVX2, normalise: normaliseAVX2,
+	sum: sumShortAVX2, deviation: deviationAVX2, normalize: normalizeAVX2,
 	normGradSums: normGradSumsAVX2, normGradInput: normGradInputAVX2,
 }
 

@@ -24,7 +24,7 @@ func avx512Tier() *kernels {
 var avx512Rows = rowSteps{
 	max: maxAVX512, expSum: expSumAVX512, sumExp: sumExpAVX512, scale: scaleAVX512, shift: shiftAVX512,
 	dot: dotShortAVX512, mulShifted: mulShiftedAVX512,
-	sum: sumShortAVX512, deviation: deviationAVX512, normalise: normaliseAVX512,
+	sum: sumShortAVX512, deviation: deviationAVX512, normalize: normalizeAVX512,
 	normGradSums: normGradSumsAVX512, normGradInput: normGradInputAVX512,
 }
 

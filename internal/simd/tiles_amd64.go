@@ -135,7 +135,7 @@ func (s *tileSet) packHeights(dst, a []float32, ld, depth, panels, height, colum
 }
 
 // panelOfB is the distance between packed panels of B, in floats. The cache line of room between them lets rows of
-// neighbouring panels fall into different sets of the first-level cache.
+// neighboring panels fall into different sets of the first-level cache.
 func (s *tileSet) panelOfB(depth int) int { return 2*s.lanes*depth + 16 }
 
 // packWhole copies a B that isn't transposed to panels [depth][2 vectors].

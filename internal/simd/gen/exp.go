@@ -8,7 +8,7 @@ import (
 // exp(x) = 2^n * exp(r) with n = round(x*log2 e) and r = x - n*ln 2, |r| <= ln 2 / 2.
 //
 // n comes from adding 1.5*2^23, which leaves it in the low bits of the sum. ln 2 is subtracted in two parts, the first
-// short enough for n*part to be exact. exp(r) = 1 + r + r*r*q(r), where q minimises the largest relative error, 3.1e-9,
+// short enough for n*part to be exact. exp(r) = 1 + r + r*r*q(r), where q minimizes the largest relative error, 3.1e-9,
 // under the condition that its coefficients are float32s; with the roundings the error stays below 1e-7.
 const (
 	log2e     = 1.44269504088896341

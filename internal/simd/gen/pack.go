@@ -55,8 +55,8 @@ func copyPanel(e *emitter) {
 	loop(2, &m)
 }
 
-// copyPanels emits the copy of several panels at once, row by row, so that each row of the source is read from its start
-// to its end: caches and prefetchers like that better than one panel after the other.
+// copyPanels emits the copy of several panels at once, row by row, so that each row of the source is read from its
+// start to its end: caches and prefetchers like that better than one panel after the other.
 func copyPanels(e *emitter, vectors int) {
 	e.function(fmt.Sprintf("copyPanels%d", vectors),
 		"func(dst *float32, stepDst, panelDst uintptr, src *float32, stepSrc, panelSrc uintptr, depth, panels int)",

@@ -88,7 +88,7 @@ func normSteps(e *emitter) {
 	e.give(e.total(sums), e.ReturnIndex(0))
 	e.end()
 
-	e.function("normalise", "func(dst, x, gamma, beta []float32, mean, scale float32)", "sets dst = (x-mean)*scale*gamma + beta.")
+	e.function("normalize", "func(dst, x, gamma, beta []float32, mean, scale float32)", "sets dst = (x-mean)*scale*gamma + beta.")
 	dst, x, gamma, beta, n := e.base("dst"), e.base("x"), e.base("gamma"), e.base("beta"), e.length("dst")
 	mean, scale := e.broadcast("mean"), e.broadcast("scale")
 	e.each(n, 2, func(c cursor) {

@@ -1,0 +1,63 @@
+package konkanitrain_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// british are word parts in the spelling that this repository doesn't use: it is that of Go's standard library.
+var british = regexp.MustCompile(`(?i)\b\w*(normalis|optimis|recognis|initialis|tokenis|serialis|summaris|organis|minimis|maximis|` +
+	`utilis|neighbour|behaviour|colour|favour|honour|centre\b|centred|modelling|labelled|analys(e|ed|ing)\b|judgement)\w*`)
+
+// mostColumns is the longest line of prose.
+const mostColumns = 120
+
+// TestProse holds comments and pages to one spelling, and to lines that can be read beside each other.
+func TestProse(t *testing.T) {
+	out, err := exec.Command("git", "ls-files", "*.go", "*.md", "*.yaml", "*.sh").Output()
+	if err != nil {
+		t.Skip("not a git checkout: ", err)
+	}
+	files := strings.Fields(string(out))
+	if len(files) < 100 {
+		t.Fatalf("only %d files", len(files))
+	}
+	for _, name := range files {
+		if name == "style_test.go" || strings.HasPrefix(filepath.Base(name), "kernels_") && strings.HasPrefix(name, "internal/simd") {
+			continue // this list, and what the generator writes
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code := false // in a fenced block of a page
+		for i, line := range strings.Split(string(b), "\n") {
+			if strings.HasPrefix(line, "```") {
+				code = !code
+			}
+			if w := british.FindString(line); w != "" {
+				t.Errorf("%s:%d: %q is not the spelling used here", name, i+1, w)
+			}
+			if n := utf8.RuneCountInString(line); n > mostColumns && isProse(name, line, code) {
+				t.Errorf("%s:%d: a line of prose of %d columns", name, i+1, n)
+			}
+		}
+	}
+}
+
+// isProse says whether a line is text for people: a comment of its own, or a line of a page that is no table or code.
+func isProse(name, line string, code bool) bool {
+	switch trimmed := strings.TrimSpace(line); filepath.Ext(name) {
+	case ".md":
+		return !code && !strings.HasPrefix(trimmed, "|") && !strings.HasPrefix(line, "    ")
+	case ".go":
+		return strings.HasPrefix(trimmed, "//")
+	default:
+		return strings.HasPrefix(trimmed, "#")
+	}
+}
