@@ -68,6 +68,3 @@ func padded(a op.Array, lengths []int) op.Array {
 	}
 	return a
 }
-
-// floats are float32 numbers in float64.
-func floats(x []float32) []float64 { return optest.NewArray(op.Tensor{Data: x}).Data }

@@ -214,8 +214,8 @@ func compareAll(what string, got, want *batchRun) error {
 }
 
 // checkAbsent puts an absent row before row at of the batch. Each utterance must get what it gets alone, and the
-// gradients of what is shared must be what they are without that row, to the bit: its terms of each sum are 0. What the
-// row itself gets is finite, its gradients are 0, and so is its loss.
+// gradients of what is shared must be what they are without that row (to the bit where Tol is 0), as its terms are 0.
+// What the row itself gets is finite, its gradients are 0, and so is its loss.
 func (b *Batch) checkAbsent(target op.Target, c Case, order []int, at int, fill func() float64, alone []*batchRun) error {
 	with := slices.Insert(slices.Clone(order), at, absent)
 	without, err := b.run(target, c, order, b.Extra, fill)
@@ -228,7 +228,7 @@ func (b *Batch) checkAbsent(target op.Target, c Case, order []int, at int, fill 
 	}
 	for i, result := range got.results {
 		if i > 0 && b.In[operand(got.Wrt[i-1])].Shared != nil {
-			if err := Same(result, without.results[i]); err != nil {
+			if err := Close(NewArray(result).Data, NewArray(without.results[i]).Data, b.Tol); err != nil {
 				return fmt.Errorf("gradient of input %d with an absent row %d: %w", operand(got.Wrt[i-1]), at, err)
 			}
 			continue
