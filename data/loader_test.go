@@ -377,6 +377,47 @@ func TestBuffers(t *testing.T) {
 	}
 }
 
+func TestWaves(t *testing.T) {
+	c := waves{limit: 40}
+	a, b := new(Utterance), new(Utterance)
+	x := []float32{1, 2, 3, 4, 5, 6}
+	c.put(a, x)
+	x[0] = 9
+	if got := c.get(a); len(got) != 6 || got[0] != 1 {
+		t.Errorf("%v came back", got)
+	}
+	c.put(a, x) // is there
+	c.put(b, x[:5])
+	if c.get(b) != nil || c.used != 24 {
+		t.Errorf("%d bytes are kept, and %v beyond the limit", c.used, c.get(b))
+	}
+	c.put(b, nil)
+	c.put(b, x[:4])
+	if got := c.get(b); len(got) != 4 || c.used != 40 {
+		t.Errorf("%d bytes are kept, and %v up to the limit", c.used, got)
+	}
+	none := waves{}
+	none.put(a, x)
+	if none.get(a) != nil || none.waves != nil {
+		t.Error("a cache of nothing keeps something")
+	}
+}
+
+// What is in the cache is not read again.
+func TestCacheSavesReading(t *testing.T) {
+	s := spoken(t, 6)
+	o := augmented(options8k(3))
+	o.CacheWaves = 1 << 30
+	l := newLoader(t, s, o)
+	want := prints(t, l, 0, 0, 4)
+	for _, u := range s.Utterances {
+		os.Remove(u.Path)
+	}
+	if got := prints(t, l, 0, 0, 4); !slices.Equal(got, want) {
+		t.Errorf("%v, and %v with the files", got, want)
+	}
+}
+
 func TestLoaderWarnsOnce(t *testing.T) {
 	dir := corpus(t, map[string]string{"x.jsonl": lineA + `{"audio_filepath": "silence.wav", "text": "a"}`})
 	silence := wav(4000, 16000)
