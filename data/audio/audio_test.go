@@ -127,6 +127,15 @@ func TestErrors(t *testing.T) {
 		{"MP3 without a tag", "MP3", append([]byte{0xff, 0xfb, 0x90}, make([]byte, 40)...)},
 		{"M4A", "M4A", []byte("\x00\x00\x00\x20ftypM4A \x00\x00\x00\x00")},
 		{"LFS", "git lfs pull", []byte("version https://git-lfs.github.com/spec/v1\n")},
+		{"no bytes", "the file is empty", nil},
+		{"RIFF and WAVE alone", "neither format nor samples", []byte("RIFF\x04\x00\x00\x00WAVE")},
+		{"half a chunk's head", "no format chunk and no samples in 19 bytes", []byte("RIFF\x04\x00\x00\x00WAVEfmt \x10\x00\x00")},
+		{"a format chunk alone", "a format chunk but no samples", riffFile(le, "RIFF", format(le, 1, 1, 8000, 2, 16))},
+		{"samples before the format", "without a format chunk", riffFile(le, "RIFF", data, format(le, 1, 1, 8000, 2, 16))},
+		{"a format chunk of 14 bytes", "claims 14 bytes", riffFile(le, "RIFF", chunk(le, "fmt ", make([]byte, 14)), data)},
+		{"AVI", "an AVI film", []byte("RIFF\x04\x00\x00\x00AVI LIST")},
+		{"four bytes of FLAC", "a FLAC file", []byte("fLaC")},
+		{"another start", "where RIFF is expected", []byte("RIFZ\x04\x00\x00\x00WAVEfmt ")},
 		{"five bytes", "5 bytes are too few", []byte("RIFF\x00")},
 	} {
 		_, _, err := decodeBytes(c.file)
@@ -140,6 +149,58 @@ func TestErrors(t *testing.T) {
 	}
 	if _, _, err := read(filepath.Join(dir, "none.wav")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// broken is a file whose bytes from some place on can't be read, as on a disk that fails.
+type broken struct {
+	*bytes.Reader
+	good int64
+}
+
+var errDisk = errors.New("input/output error")
+
+func (b broken) ReadAt(p []byte, at int64) (int, error) {
+	n, err := b.Reader.ReadAt(p, at)
+	if at+int64(n) <= b.good {
+		return n, err
+	}
+	return int(max(0, b.good-at)), errDisk
+}
+
+// Wherever a disk fails, the error is the disk's and names the file.
+func TestDiskErrors(t *testing.T) {
+	samples := chunk(le, "data", bytes.Repeat([]byte{0, 0x40, 1, 0}, 20))
+	for name, file := range map[string][]byte{
+		"plain":      riffFile(le, "RIFF", format(le, 1, 1, 1000, 2, 16), samples),
+		"floats":     riffFile(le, "RIFF", format(le, 3, 1, 1000, 4, 32), samples),
+		"24 in 4":    riffFile(le, "RIFF", format(le, 1, 1, 1000, 4, 24), samples),
+		"extensible": riffFile(le, "RIFF", extensible(le, 1, 1000, 16, 16, littlePCM), samples),
+	} {
+		for good := range int64(len(file)) {
+			_, x, err := new(Reader).decode(broken{bytes.NewReader(file), good}, int64(len(file)), "x.wav", 0, 0)
+			if !errors.Is(err, errDisk) || !strings.HasPrefix(err.Error(), "x.wav: ") {
+				t.Errorf("%s, %d of %d bytes: %d samples, %v", name, good, len(file), len(x), err)
+			}
+		}
+	}
+}
+
+func TestFormatNames(t *testing.T) {
+	data := chunk(le, "data", make([]byte, 80))
+	for want, file := range map[string][]byte{
+		"PCM, 16 bit":               riffFile(le, "RIFF", format(le, 1, 1, 1000, 2, 16), data),
+		"PCM, 24 bit":               riffFile(le, "RIFF", format(le, 1, 1, 1000, 3, 24), data),
+		"PCM, 24 bit in 4 bytes":    riffFile(le, "RIFF", extensible(le, 1, 1000, 32, 24, littlePCM), data),
+		"PCM, 12 bit":               riffFile(le, "RIFF", format(le, 1, 1, 1000, 2, 12), data),
+		"float, 32 bit, big-endian": riffFile(be, "RIFX", format(be, 3, 1, 1000, 4, 32), chunk(be, "data", make([]byte, 80))),
+		"A-law":                     riffFile(le, "RIFF", format(le, 6, 1, 1000, 1, 8), data),
+		"mu-law":                    riffFile(le, "RIFF", format(le, 7, 1, 1000, 1, 8), data),
+	} {
+		info, _, err := decodeBytes(file)
+		if err != nil || info.Format != want {
+			t.Errorf("%q, want %q (%v)", info.Format, want, err)
+		}
 	}
 }
 
