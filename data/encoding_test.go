@@ -2,6 +2,7 @@ package data
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -30,6 +31,18 @@ func TestEncodings(t *testing.T) {
 		{name: "a sound file as a table", file: "x.csv", content: string(wav(100, 16000)), err: []string{"byte 6 is 0", "not a text file"}},
 		{name: "zeros alone", content: string(make([]byte, 100)), err: []string{"byte 1 is 0", "not a text file"}},
 	})
+}
+
+func TestUTF16Order(t *testing.T) {
+	little, big := binary.ByteOrder(binary.LittleEndian), binary.ByteOrder(binary.BigEndian)
+	for s, want := range map[string]binary.ByteOrder{
+		"": nil, "{": nil, "{}": nil, "\x00\x00": nil, "\xff\xff": nil,
+		"\xff\xfe": little, "{\x00": little, "\xfe\xff": big, "\x00{": big,
+	} {
+		if got := utf16Order([]byte(s)); got != want {
+			t.Errorf("%q: %v, want %v", s, got, want)
+		}
+	}
 }
 
 // Blocks of zeros that a crash left are a matter of their lines, wherever they are and however long the list is.

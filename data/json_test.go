@@ -34,6 +34,15 @@ func TestJSONLines(t *testing.T) {
 			content: edit(lineA, `"वाट"`, "5"),
 			err:     []string{"line 1", "text is of the JSON type number"},
 		},
+		{name: "a text that is an object", content: edit(lineA, `"वाट"`, `{"a": 1}`), err: []string{"text is of the JSON type object"}},
+		{name: "a text that is true", content: edit(lineA, `"वाट"`, `true`), err: []string{"text is of the JSON type bool"}},
+		{
+			name:    "the first thing that is wrong is named",
+			content: with(edit(edit(lineA, `"वाट"`, "5"), `"audio/a.wav"`, "6"), `"id": [], "offset": "x"`),
+			err:     []string{"line 1: audio_filepath is of the JSON type number"},
+		},
+		{name: "an id behind a wrong offset", content: with(lineA, `"id": [], "offset": "x"`), err: []string{"line 1: offset is"}},
+		{name: "a text behind a missing path", content: edit(edit(lineA, "audio/a.wav", ""), "वाट", `\ud800`), err: []string{"line 1: no audio_filepath"}},
 		{
 			name:    "a path that is a list",
 			content: edit(lineA, `"audio/a.wav"`, `["audio/a.wav"]`),

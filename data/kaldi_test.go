@@ -54,6 +54,19 @@ func TestLoadKaldi(t *testing.T) {
 	}
 }
 
+// A file of the folder may be in UTF-16, and a note says so.
+func TestKaldiUTF16(t *testing.T) {
+	dir := corpus(t, map[string]string{"k/text": utf16le("u1 वाट\n"), "k/wav.scp": "u1 ../audio/a.wav\n"})
+	s := mustLoad(t, filepath.Join(dir, "k"), Options{})
+	if !slices.Equal(texts(s), threeTexts[:1]) || !strings.Contains(s.Report.String(), "warning: text is UTF-16") {
+		t.Errorf("%v", s.Report)
+	}
+	dir = corpus(t, map[string]string{"k/text": utf16le("u1 वाट\n")[:11], "k/wav.scp": "u1 ../audio/a.wav\n"})
+	if _, err := Load(context.Background(), filepath.Join(dir, "k"), Options{}); err == nil || !strings.Contains(err.Error(), "odd number of bytes") {
+		t.Errorf("%v", err)
+	}
+}
+
 // Lines of a Kaldi folder that can't be used, in its text, wav.scp and segments.
 func TestKaldiLines(t *testing.T) {
 	for _, c := range []struct{ name, text, scp, segments, want string }{

@@ -169,6 +169,12 @@ func TestParts(t *testing.T) {
 			ids:       []string{"audio/a.wav@0.25", "audio/c.wav", "audio/c.wav@1.25"},
 		},
 		{
+			name: "parts whose duration isn't stated go to the end",
+			content: with(edit(lineA, `"duration": 0.5, `, ""), `"offset": 0.25`) + with(edit(lineB, "1.0", "null"), `"offset": 0.25`) +
+				with(edit(lineC, "1.5", `""`), `"offset": 0.25`),
+			durations: []float64{0.25, 0.75, 1.25},
+		},
+		{
 			name:    "offset null is the whole file",
 			content: with(lineA, `"offset": null`),
 			ids:     []string{"audio/a.wav"},

@@ -1,6 +1,8 @@
 package data
 
 import (
+	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,27 @@ func TestOptions(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q isn't in: %v", part, err)
 		}
+	}
+	for _, c := range []struct {
+		o    Options
+		good bool
+	}{
+		{Options{SampleRate: 1000}, true}, {Options{SampleRate: 999}, false}, {Options{SampleRate: -1}, false},
+		{Options{MinDuration: -1}, false}, {Options{MinDuration: math.NaN()}, false}, {Options{MinDuration: 3}, true},
+		{Options{MaxDuration: -1}, false}, {Options{MaxDuration: math.NaN()}, false},
+		{Options{MinDuration: 2, MaxDuration: 2}, true}, {Options{MinDuration: 2.1, MaxDuration: 2}, false},
+		{Options{MaxTextLength: -1}, false}, {Options{MaxTextLength: 1}, true},
+		{Options{BadLimit: -0.1}, false}, {Options{BadLimit: math.NaN()}, false}, {Options{BadLimit: 1}, true}, {Options{BadLimit: 1.1}, false},
+	} {
+		if err := c.o.Validate(); (err == nil) != c.good {
+			t.Errorf("%+v: %v", c.o, err)
+		}
+	}
+	if o := (Options{SampleRate: 8000, Workers: 3}).withDefaults(); o.SampleRate != 8000 || o.Workers != 3 {
+		t.Errorf("%+v", o)
+	}
+	if _, err := Load(context.Background(), "x", Options{BadLimit: 2}); err == nil || !strings.Contains(err.Error(), "bad_line_limit 2") {
+		t.Errorf("Load takes options that aren't valid: %v", err)
 	}
 	if m, err := ParsePathMap([]string{"/a b/c=/d=e", "x="}); err != nil || !slices.Equal(m, []Mapping{{"/a b/c", "/d=e"}, {"x", ""}}) {
 		t.Errorf("%v, %v", m, err)

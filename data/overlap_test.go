@@ -7,12 +7,16 @@ import (
 )
 
 func TestOverlap(t *testing.T) {
-	dir := corpus(t, map[string]string{"train.jsonl": lineA + lineB + lineC, "val.jsonl": lineB,
+	dir := corpus(t, map[string]string{"train.jsonl": lineA + lineB + lineC, "val.jsonl": lineB, "two.jsonl": lineC + lineA,
 		"parts.jsonl":     with(edit(lineB, "1.0", "0.5"), `"offset": 0.5`),
 		"other/val.jsonl": lineA, "other/audio/a.wav": string(wav(8000, 16000))})
 	train := mustLoad(t, filepath.Join(dir, "train.jsonl"), Options{})
 	got := Overlap(train, mustLoad(t, filepath.Join(dir, "val.jsonl"), Options{}))
 	if !strings.HasPrefix(got, "1 of 1 utterances of ") || !strings.Contains(got, "audio/b.wav, line 2 there and line 1 here") {
+		t.Errorf("%q", got)
+	}
+	got = Overlap(train, mustLoad(t, filepath.Join(dir, "two.jsonl"), Options{}))
+	if !strings.HasPrefix(got, "2 of 2 utterances of ") || !strings.Contains(got, "the first: audio/c.wav, line 3 there and line 1 here") {
 		t.Errorf("%q", got)
 	}
 	for _, name := range []string{"parts.jsonl", "other/val.jsonl"} {

@@ -45,6 +45,11 @@ func TestPaths(t *testing.T) {
 			texts:   threeTexts[:2],
 		},
 		{name: "backslashes", content: strings.ReplaceAll(lineA+lineB+lineC, `audio/`, `audio\\`), texts: threeTexts},
+		{
+			name:    "of lines that are looked at alone",
+			content: edit(lineA, "वाट", "") + edit(edit(lineB, "audio/", "/x/"), "b.wav", "c.wav") + edit(lineC, "audio/", "/y/"),
+			err:     []string{"0 of 2 audio files found", "The first, on line 2, is /x/c.wav", "'/x=NEW_FOLDER'"},
+		},
 		{name: "no folder", content: edit(lineA, "audio/a.wav", "no.wav"), err: []string{"0 of 1", "looked for as /", "FOLDER=NEW_FOLDER"}},
 		{name: "a ~", content: edit(lineA, "audio/", "~/"), err: []string{"0 of 1", "~ is not expanded"}},
 		{name: "a ~ among others", content: lineB + edit(lineA, "audio/", "~/"), texts: threeTexts[1:2], notes: []int{2}},

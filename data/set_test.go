@@ -23,6 +23,12 @@ func TestSet(t *testing.T) {
 	if s.Seconds() != 4 || !slices.Equal(s.frames(), []int{50, 150, 100, 100}) {
 		t.Errorf("%v, %v", s.Seconds(), s.frames())
 	}
+	for text := range s.Texts() {
+		if text != "वाट" {
+			t.Errorf("the first text is %q", text)
+		}
+		break
+	}
 	want := "4 of 4 utterances used, 4.0 s (0.50 to 1.50 s each)\n" +
 		"  1 used, path listed again without an id: line 4: audio/b.wav, as on line 3; called audio/b.wav#2\n" +
 		"  1 text starts with a combining mark; it is used as it is"

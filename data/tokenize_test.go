@@ -1,6 +1,7 @@
 package data
 
 import (
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,6 +63,11 @@ func TestTokenize(t *testing.T) {
 	}
 	if err := s.Tokenize(other, TokenOptions{UnknownLimit: 0.5}); err != nil || s.Report.Unknown.Outside != 2 {
 		t.Errorf("%v, %v", err, s.Report)
+	}
+	for limit, over := range map[float64]bool{2. / 6: false, math.Nextafter(2./6, 0): true} {
+		if err := s.Tokenize(other, TokenOptions{UnknownLimit: limit}); (err != nil) != over {
+			t.Errorf("limit %v: %v", limit, err)
+		}
 	}
 	if !strings.Contains(s.Report.String(), `"b" x 2`) {
 		t.Errorf("%v", s.Report)

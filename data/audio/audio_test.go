@@ -61,11 +61,23 @@ func TestSampleFormats(t *testing.T) {
 		want []float32
 	}{
 		{"8 bit", riffFile(le, "RIFF", format(le, 1, 1, 8000, 1, 8), chunk(le, "data", []byte{0, 128, 255})), []float32{-1, 0, 127.0 / 128}},
+		{"1 bit", riffFile(le, "RIFF", format(le, 1, 1, 8000, 1, 1), chunk(le, "data", []byte{0, 128})), []float32{-1, 0}},
+		{"64 bit", riffFile(le, "RIFF", format(le, 1, 1, 8000, 8, 64), chunk(le, "data", []byte{0, 0, 0, 0, 0, 0, 0, 0xc0})), []float32{-0.5}},
+		{"16 bit at the highest rate", riffFile(le, "RIFF", format(le, 1, 1, MaxRate, 2, 16), chunk(le, "data", []byte{0, 0x40})), []float32{0.5}},
+		{"16 bit at the lowest rate", riffFile(le, "RIFF", format(le, 1, 1, MinRate, 2, 16), chunk(le, "data", []byte{0, 0x40})), []float32{0.5}},
 		{"16 bit", riffFile(le, "RIFF", format(le, 1, 1, 8000, 2, 16), chunk(le, "data", []byte{0, 0x80, 0xff, 0x7f, 1, 0})), []float32{-1, 32767.0 / 32768, 1.0 / 32768}},
 		{"16 bit, big-endian", riffFile(be, "RIFX", format(be, 1, 1, 8000, 2, 16), chunk(be, "data", []byte{0x80, 0, 0x7f, 0xff, 0, 1})), []float32{-1, 32767.0 / 32768, 1.0 / 32768}},
 		{"24 bit", riffFile(le, "RIFF", format(le, 1, 1, 8000, 3, 24), chunk(le, "data", []byte{1, 0, 0, 0, 0, 0x80, 0xff, 0xff, 0xff})), []float32{0x1p-23, -1, -0x1p-23}},
 		{"24 bit high in 4 bytes", riffFile(le, "RIFF", format(le, 1, 1, 8000, 4, 24), chunk(le, "data", []byte{0, 1, 0, 0, 0, 0, 0, 0x80})), []float32{0x1p-23, -1}},
 		{"24 bit low in 4 bytes", riffFile(le, "RIFF", format(le, 1, 1, 8000, 4, 24), chunk(le, "data", []byte{1, 0, 0, 0, 0xff, 0xff, 0xff, 0})), []float32{0x1p-23, -0x1p-23}},
+		{"one of 24 bit low in 4 bytes", riffFile(le, "RIFF", format(le, 1, 1, 8000, 4, 24), chunk(le, "data", []byte{1, 0, 0, 0})), []float32{0x1p-23}},
+		{"24 bit low in 4 bytes, with signs", riffFile(le, "RIFF", format(le, 1, 1, 8000, 4, 24), chunk(le, "data", []byte{1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff})), []float32{0x1p-23, -0x1p-23}},
+		{"24 bit low in 4 bytes, big-endian", riffFile(be, "RIFX", format(be, 1, 1, 8000, 4, 24), chunk(be, "data", []byte{0, 0, 0, 1, 0, 0, 0x80, 0})), []float32{0x1p-23, 0x1p-8}},
+		{"24 bit high in 4 bytes, big-endian", riffFile(be, "RIFX", format(be, 1, 1, 8000, 4, 24), chunk(be, "data", []byte{0, 0, 1, 0, 0x80, 0, 0, 0})), []float32{0x1p-23, -1}},
+		{"24 bit in the middle of 4 bytes", riffFile(le, "RIFF", format(le, 1, 1, 8000, 4, 24), chunk(le, "data", []byte{0, 1, 0, 0, 0, 2, 0, 0})), []float32{0x1p-23, 0x1p-22}},
+		{"24 bit in 4 bytes that are all in use", riffFile(le, "RIFF", format(le, 1, 1, 8000, 4, 24), chunk(le, "data", []byte{0, 0, 0, 0x40, 0x80, 0, 0, 0})), []float32{0.5, 0x1p-24}},
+		{"24 valid bits of 32, low", riffFile(le, "RIFF", extensible(le, 1, 8000, 32, 24, littlePCM), chunk(le, "data", []byte{1, 0, 0, 0})), []float32{0x1p-23}},
+		{"32 valid bits of 32", riffFile(le, "RIFF", extensible(le, 1, 8000, 32, 32, littlePCM), chunk(le, "data", []byte{1, 0, 0, 0})), []float32{0x1p-31}},
 		{"32 bit", riffFile(le, "RIFF", format(le, 1, 1, 8000, 4, 32), chunk(le, "data", []byte{0, 0, 0, 0x40, 0, 0, 0, 0x80})), []float32{0.5, -1}},
 		{"40 bit", riffFile(le, "RIFF", format(le, 1, 1, 8000, 5, 40), chunk(le, "data", []byte{0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0x80})), []float32{0.5, -1}},
 		{"float, big-endian, 2 channels", riffFile(be, "RIFX", format(be, 3, 2, 8000, 8, 32), chunk(be, "data", f32(be, 3, 1, -0.5, 0))), []float32{2, -0.25}},
@@ -95,6 +107,10 @@ func TestErrors(t *testing.T) {
 		{"ADPCM", "IMA ADPCM", riffFile(le, "RIFF", format(le, 0x11, 1, 8000, 1, 4), data)},
 		{"unknown", "0x1234", riffFile(le, "RIFF", format(le, 0x1234, 1, 8000, 1, 8), data)},
 		{"16-bit float", "16-bit floats", riffFile(le, "RIFF", format(le, 3, 1, 8000, 2, 16), data)},
+		{"16-bit A-law", "16-bit A-law; 8 bits are read", riffFile(le, "RIFF", format(le, 6, 1, 8000, 2, 16), data)},
+		{"16-bit mu-law", "16-bit mu-law; 8 bits are read", riffFile(le, "RIFF", format(le, 7, 1, 8000, 2, 16), data)},
+		{"too slow", "not plausible", riffFile(le, "RIFF", format(le, 1, 1, 999, 2, 16), data)},
+		{"65 bits", "65-bit integers", riffFile(le, "RIFF", format(le, 1, 1, 8000, 9, 65), data)},
 		{"0 channels", "0 channels", riffFile(le, "RIFF", format(le, 1, 0, 8000, 2, 16), data)},
 		{"0 bits", "0-bit integers", riffFile(le, "RIFF", format(le, 1, 1, 8000, 0, 0), data)},
 		{"100 bits", "100-bit integers", riffFile(le, "RIFF", format(le, 1, 1, 8000, 13, 100), data)},
@@ -102,6 +118,7 @@ func TestErrors(t *testing.T) {
 		{"extensible without a sub-format", "extensible", riffFile(le, "RIFF", format(le, 0xFFFE, 1, 8000, 2, 16), data)},
 		{"format cut", "claims 16 bytes", riffFile(le, "RIFF", format(le, 1, 1, 8000, 2, 16))[:30]},
 		{"less than a frame", "one frame takes 4", riffFile(le, "RIFF", format(le, 1, 2, 8000, 4, 16), chunk(le, "data", make([]byte, 3)))},
+		{"no data, but tags and a stray byte", "0 bytes of samples", riffFile(le, "RIFF", format(le, 1, 1, 8000, 2, 16), chunk(le, "data", nil), chunk(le, "LIST", []byte("INFOab")), []byte{0})},
 		{"no data, but tags", "0 bytes of samples", riffFile(le, "RIFF", format(le, 1, 1, 8000, 2, 16), chunk(le, "data", nil), chunk(le, "LIST", []byte("INFOabc")))},
 		{"NaN", "sample 1 is NaN", riffFile(le, "RIFF", format(le, 3, 1, 8000, 4, 32), chunk(le, "data", []byte{0, 0, 0, 0, 0, 0, 0xc0, 0x7f}))},
 		{"many chunks", "10000 chunks", riffFile(le, "RIFF", bytes.Repeat(chunk(le, "JUNK", nil), maxChunks+1))},
@@ -110,6 +127,15 @@ func TestErrors(t *testing.T) {
 		{"MP3 without a tag", "MP3", append([]byte{0xff, 0xfb, 0x90}, make([]byte, 40)...)},
 		{"M4A", "M4A", []byte("\x00\x00\x00\x20ftypM4A \x00\x00\x00\x00")},
 		{"LFS", "git lfs pull", []byte("version https://git-lfs.github.com/spec/v1\n")},
+		{"no bytes", "the file is empty", nil},
+		{"RIFF and WAVE alone", "neither format nor samples", []byte("RIFF\x04\x00\x00\x00WAVE")},
+		{"half a chunk's head", "no format chunk and no samples in 19 bytes", []byte("RIFF\x04\x00\x00\x00WAVEfmt \x10\x00\x00")},
+		{"a format chunk alone", "a format chunk but no samples", riffFile(le, "RIFF", format(le, 1, 1, 8000, 2, 16))},
+		{"samples before the format", "without a format chunk", riffFile(le, "RIFF", data, format(le, 1, 1, 8000, 2, 16))},
+		{"a format chunk of 14 bytes", "claims 14 bytes", riffFile(le, "RIFF", chunk(le, "fmt ", make([]byte, 14)), data)},
+		{"AVI", "an AVI film", []byte("RIFF\x04\x00\x00\x00AVI LIST")},
+		{"four bytes of FLAC", "a FLAC file", []byte("fLaC")},
+		{"another start", "where RIFF is expected", []byte("RIFZ\x04\x00\x00\x00WAVEfmt ")},
 		{"five bytes", "5 bytes are too few", []byte("RIFF\x00")},
 	} {
 		_, _, err := decodeBytes(c.file)
@@ -123,6 +149,79 @@ func TestErrors(t *testing.T) {
 	}
 	if _, _, err := read(filepath.Join(dir, "none.wav")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// broken is a file whose bytes from some place on can't be read, as on a disk that fails.
+type broken struct {
+	*bytes.Reader
+	good int64
+}
+
+var errDisk = errors.New("input/output error")
+
+func (b broken) ReadAt(p []byte, at int64) (int, error) {
+	n, err := b.Reader.ReadAt(p, at)
+	if at+int64(n) <= b.good {
+		return n, err
+	}
+	return int(max(0, b.good-at)), errDisk
+}
+
+// Wherever a disk fails, the error is the disk's and names the file.
+func TestDiskErrors(t *testing.T) {
+	samples := chunk(le, "data", bytes.Repeat([]byte{0, 0x40, 1, 0}, 20))
+	for name, file := range map[string][]byte{
+		"plain":      riffFile(le, "RIFF", format(le, 1, 1, 1000, 2, 16), samples),
+		"floats":     riffFile(le, "RIFF", format(le, 3, 1, 1000, 4, 32), samples),
+		"24 in 4":    riffFile(le, "RIFF", format(le, 1, 1, 1000, 4, 24), samples),
+		"extensible": riffFile(le, "RIFF", extensible(le, 1, 1000, 16, 16, littlePCM), samples),
+	} {
+		for good := range int64(len(file)) {
+			_, x, err := new(Reader).decode(broken{bytes.NewReader(file), good}, int64(len(file)), "x.wav", 0, 0)
+			if !errors.Is(err, errDisk) || !strings.HasPrefix(err.Error(), "x.wav: ") {
+				t.Errorf("%s, %d of %d bytes: %d samples, %v", name, good, len(file), len(x), err)
+			}
+		}
+	}
+}
+
+func TestFormatNames(t *testing.T) {
+	data := chunk(le, "data", make([]byte, 80))
+	for want, file := range map[string][]byte{
+		"PCM, 16 bit":               riffFile(le, "RIFF", format(le, 1, 1, 1000, 2, 16), data),
+		"PCM, 24 bit":               riffFile(le, "RIFF", format(le, 1, 1, 1000, 3, 24), data),
+		"PCM, 24 bit in 4 bytes":    riffFile(le, "RIFF", extensible(le, 1, 1000, 32, 24, littlePCM), data),
+		"PCM, 12 bit":               riffFile(le, "RIFF", format(le, 1, 1, 1000, 2, 12), data),
+		"float, 32 bit, big-endian": riffFile(be, "RIFX", format(be, 3, 1, 1000, 4, 32), chunk(be, "data", make([]byte, 80))),
+		"A-law":                     riffFile(le, "RIFF", format(le, 6, 1, 1000, 1, 8), data),
+		"mu-law":                    riffFile(le, "RIFF", format(le, 7, 1, 1000, 1, 8), data),
+	} {
+		info, _, err := decodeBytes(file)
+		if err != nil || info.Format != want {
+			t.Errorf("%q, want %q (%v)", info.Format, want, err)
+		}
+	}
+}
+
+// Silence and channels that cancel are told apart, whatever the coding.
+func TestSilence(t *testing.T) {
+	one, minusOne := []byte{0, 0, 0x80, 0x3f}, []byte{0, 0, 0x80, 0xbf}
+	for _, c := range []struct {
+		name, say string
+		file      []byte
+	}{
+		{"floats that cancel", "the 2 channels cancel", riffFile(le, "RIFF", format(le, 3, 2, 1000, 8, 32), chunk(le, "data", bytes.Repeat(slices.Concat(one, minusOne), 100)))},
+		{"floats that cancel once", "the 2 channels cancel", riffFile(le, "RIFF", format(le, 3, 2, 1000, 8, 32), chunk(le, "data", slices.Concat(one, minusOne, make([]byte, 800))))},
+		{"float zeros", "silence: every sample is 0", riffFile(le, "RIFF", format(le, 3, 2, 1000, 8, 32), chunk(le, "data", make([]byte, 800)))},
+		{"integers that cancel", "the 2 channels cancel", riffFile(le, "RIFF", format(le, 1, 2, 1000, 4, 16), chunk(le, "data", bytes.Repeat([]byte{1, 0, 255, 255}, 100)))},
+		{"integer zeros", "silence: every sample is 0", riffFile(le, "RIFF", format(le, 1, 2, 1000, 4, 16), chunk(le, "data", make([]byte, 400)))},
+		{"a constant", "no sound: every sample is 0.5", riffFile(le, "RIFF", format(le, 1, 1, 1000, 2, 16), chunk(le, "data", bytes.Repeat([]byte{0, 0x40}, 100)))},
+	} {
+		info, _, err := decodeBytes(c.file)
+		if err != nil || len(info.Warnings) != 1 || !strings.Contains(info.Warnings[0], c.say) {
+			t.Errorf("%s: %q, %v; want %q", c.name, info.Warnings, err, c.say)
+		}
 	}
 }
 

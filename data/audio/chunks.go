@@ -58,9 +58,6 @@ func (h *header) behind(src io.ReaderAt, size, at, n int64, id string, info *Inf
 // something that is no chunk and as long as 10 ms of sound. It is "" for chunks of other kinds.
 func (h *header) more(src io.ReaderAt, size, at int64) string {
 	for range maxChunks {
-		if size-at <= 1 {
-			return ""
-		}
 		id, n, ok := chunkAt(src, size, at, h.order())
 		switch {
 		case id == "RIFF" || id == "RIFX" || id == "RF64" || id == "BW64":

@@ -113,6 +113,13 @@ func TestBehindTheSamples(t *testing.T) {
 		{"unmarked samples", slices.Concat(whole, sound), 40, "80 bytes that are no chunk, which would be 40 samples"},
 		{"unmarked samples of 10 ms", slices.Concat(whole, sound[:20]), 40, "20 bytes that are no chunk"},
 		{"less", slices.Concat(whole, sound[:19]), 40, ""},
+		{"bytes that fit as a chunk but for their name", slices.Concat(whole, chunk(le, "\x1fabc", sound)), 40, "88 bytes that are no chunk"},
+		{"bytes that fit as a chunk but for the end of their name", slices.Concat(whole, chunk(le, "abc\x7f", sound)), 40, "88 bytes that are no chunk"},
+		{"chunks with names of signs", slices.Concat(whole, chunk(le, "    ", sound), chunk(le, "~~~~", sound)), 40, ""},
+		{"a last chunk of an odd size without a pad byte", slices.Concat(whole, chunk(le, "LIST", sound[:79])[:87]), 40, ""},
+		{"a chunk that goes on behind the end", slices.Concat(whole, chunk(le, "LIST", sound)[:87]), 40, ""},
+		{"a chunk that goes on further behind the end", slices.Concat(whole, chunk(le, "LIST", sound)[:86]), 40, "86 bytes that are no chunk"},
+		{"a few bytes, and what looks like a file", slices.Concat(whole, make([]byte, 8), []byte("RIFFabcd")), 40, ""},
 		{"an odd number and a chunk", slices.Concat(odd, list), 79, ""},
 		{"an odd number, no pad byte and a chunk", slices.Concat(odd[:len(odd)-1], list, list), 79, `the chunk "data" of 79 bytes at byte 36 has no pad byte`},
 	} {
@@ -132,7 +139,8 @@ func TestNoPadByte(t *testing.T) {
 	head, samples := format(le, 1, 1, 8000, 2, 16), chunk(le, "data", sound)
 	padded := chunk(le, "LIST", bytes.Repeat([]byte("x"), 25))
 	bare := padded[:len(padded)-1]
-	odd := slices.Concat(bare, []byte("d")) // a pad byte that is not 0
+	silentStart := chunk(le, "data", slices.Concat(make([]byte, 20), sound)[:64]) // "ata@" of 0 bytes from the next on
+	odd := slices.Concat(bare, []byte("d"))                                       // a pad byte that is not 0
 	for _, c := range []struct {
 		name     string
 		warnings int
@@ -141,11 +149,13 @@ func TestNoPadByte(t *testing.T) {
 		{"before the samples", 1, riffFile(le, "RIFF", head, bare, samples)},
 		{"before the format", 1, riffFile(le, "RIFF", bare, head, samples)},
 		{"before another chunk", 1, riffFile(le, "RIFF", head, bare, chunk(le, "note", []byte("ab")), samples)},
+		{"where the bytes from the next on fit as a chunk too", 1, riffFile(le, "RIFF", head, bare, silentStart)},
 		{"with a pad byte", 0, riffFile(le, "RIFF", head, padded, samples)},
 		{"with a pad byte that is no zero", 0, riffFile(le, "RIFF", head, odd, samples)},
 	} {
 		info, x, err := decodeBytes(c.file)
-		if err != nil || len(x) != 600 || x[0] != 0.5 || len(info.Warnings) != c.warnings {
+		info.Warnings = slices.DeleteFunc(info.Warnings, func(s string) bool { return strings.Contains(s, "less than one window") })
+		if err != nil || len(x) < 32 || x[30] != 0.5 || len(info.Warnings) != c.warnings {
 			t.Errorf("%s: %d samples, %q, %v", c.name, len(x), info.Warnings, err)
 		}
 		if c.warnings == 1 && !strings.Contains(info.Warnings[0], `the chunk "LIST" of 25 bytes at byte `) {

@@ -31,6 +31,8 @@ func TestNormalize(t *testing.T) {
 		{"NUL separates", plain, "a\x00b", "a b"},
 		{"byte-order mark", plain, "\ufeffवाट", "वाट"},
 		{"zero width space, soft hyphen, direction marks", plain, "वा\u200b\u00adट\u200e", "वाट"},
+		{"other characters without a shape", plain, "a\u2060b\u061cc\u200fd\u202ae\u202ef\u2066g\u2069h", "abcdefgh"},
+		{"their neighbors are others", plain, "a\u2029b\u202fc\u2065d\u206a", "a b c\u2065d\u206a"},
 		{"decomposed rra composes", plain, "\u0930\u093c", "\u0931"},
 		{"decomposed nnna composes", plain, "\u0928\u093c", "\u0929"},
 		{"qa is two code points", plain, "\u0958", "\u0915\u093c"},

@@ -73,7 +73,7 @@ func (u *Unknown) String() string {
 		return fmt.Sprintf("0 of %d letters are outside the vocabulary", u.Letters)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d letters (%.2f %%) are outside the vocabulary:", u.Outside, u.Letters, 100*u.Share())
+	fmt.Fprintf(&b, "%d of %d letters (%.2f %%) are outside the vocabulary", u.Outside, u.Letters, 100*u.Share())
 	var outside []string
 	for _, c := range u.Top(0) {
 		if c.Char != " " {
@@ -81,7 +81,7 @@ func (u *Unknown) String() string {
 		}
 	}
 	if len(outside) > 0 {
-		b.WriteString(" " + words.List(outside, 10))
+		b.WriteString(": " + words.List(outside, 10))
 	}
 	if n := u.counts[' ']; n > 0 {
 		fmt.Fprintf(&b, "; so is the space, x %d", n)

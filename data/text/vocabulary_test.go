@@ -63,6 +63,9 @@ func TestEncodeDecode(t *testing.T) {
 	if id, ok := v.ID(0x941); !ok || v.Encode("कु", nil)[1] != id {
 		t.Error("U+0941 has no id of its own")
 	}
+	if got := v.Decode([]int32{int32(v.Size()) - 1, int32(v.Size())}); got != "\u097f\ufffd" {
+		t.Errorf("the last id and the one behind it decode to %q", got)
+	}
 	if got := v.Decode([]int32{SosEos, Blank, 4, Unk, -1, 1 << 20}); got != "\u0900\ufffd\ufffd\ufffd" {
 		t.Errorf("special ids decode to %q", got)
 	}
@@ -130,6 +133,25 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
+// Of many characters ten are named; a space alone is not called a letter.
+func TestUnknownInWords(t *testing.T) {
+	v, err := NewVocabulary([]rune("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"a a":          "0 of 2 letters (0.00 %) are outside the vocabulary; so is the space, x 1",
+		"bcdefghijk":   `10 of 10 letters (100.00 %) are outside the vocabulary: "b" x 1, "c" x 1, "d" x 1, "e" x 1, "f" x 1, "g" x 1, "h" x 1, "i" x 1, "j" x 1, "k" x 1`,
+		"bcdefghijkll": `12 of 12 letters (100.00 %) are outside the vocabulary: "l" x 2, "b" x 1, "c" x 1, "d" x 1, "e" x 1, "f" x 1, "g" x 1, "h" x 1, "i" x 1, "j" x 1 and 1 more`,
+	} {
+		var u Unknown
+		v.Encode(text, &u)
+		if got := u.String(); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestVocabularyJSON(t *testing.T) {
 	v := devanagari(t)
 	b, err := json.Marshal(v)
@@ -143,19 +165,22 @@ func TestVocabularyJSON(t *testing.T) {
 	if d := v.Diff(got); d != nil {
 		t.Errorf("the vocabulary that was read differs: %q", d)
 	}
-	for name, s := range map[string]string{
-		"cut":               `{"tokens": ["<blank>", "<sos`,
-		"another order":     `{"tokens": ["<pad>", "<blank>", "<sos>", "a"]}`,
-		"no specials":       `{"tokens": []}`,
-		"only specials":     `{"tokens": ["<blank>", "<sos/eos>", "<unk>"]}`,
-		"two characters":    `{"tokens": ["<blank>", "<sos/eos>", "<unk>", "ab"]}`,
-		"an empty token":    `{"tokens": ["<blank>", "<sos/eos>", "<unk>", ""]}`,
-		"a character twice": `{"tokens": ["<blank>", "<sos/eos>", "<unk>", "a", "a"]}`,
-		"not UTF-8":         "{\"tokens\": [\"<blank>\", \"<sos/eos>\", \"<unk>\", \"\xff\"]}",
-		"another program's": `{"char2idx": {"<pad>": 0}}`,
+	for _, c := range []struct{ name, file, say string }{
+		{"cut", `{"tokens": ["<blank>", "<sos`, "not the expected JSON"},
+		{"a number", `{"tokens": 5}`, "not the expected JSON"},
+		{"another order", `{"tokens": ["<pad>", "<blank>", "<sos>", "a"]}`, "must start with"},
+		{"no specials", `{"tokens": []}`, "must start with"},
+		{"two specials", `{"tokens": ["<blank>", "<sos/eos>"]}`, "must start with"},
+		{"only specials", `{"tokens": ["<blank>", "<sos/eos>", "<unk>"]}`, "no characters"},
+		{"two characters", `{"tokens": ["<blank>", "<sos/eos>", "<unk>", "ab"]}`, `token 3 is "ab"`},
+		{"an empty token", `{"tokens": ["<blank>", "<sos/eos>", "<unk>", ""]}`, `token 3 is ""`},
+		{"a character twice", `{"tokens": ["<blank>", "<sos/eos>", "<unk>", "a", "a"]}`, "has two ids, 3 and 4"},
+		{"not UTF-8", "{\"tokens\": [\"<blank>\", \"<sos/eos>\", \"<unk>\", \"\xff\"]}", "not UTF-8"},
+		{"another program's", `{"char2idx": {"<pad>": 0}}`, "must start with"},
 	} {
-		if err := new(Vocabulary).UnmarshalJSON([]byte(s)); err == nil || !strings.HasPrefix(err.Error(), "vocabulary: ") {
-			t.Errorf("%s: %v", name, err)
+		err := new(Vocabulary).UnmarshalJSON([]byte(c.file))
+		if err == nil || !strings.HasPrefix(err.Error(), "vocabulary: ") || !strings.Contains(err.Error(), c.say) {
+			t.Errorf("%s: %v; want %q", c.name, err, c.say)
 		}
 	}
 }

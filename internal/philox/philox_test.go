@@ -2,6 +2,7 @@ package philox
 
 import (
 	"math"
+	"math/big"
 	"slices"
 	"testing"
 )
@@ -157,6 +158,32 @@ func TestIntN(t *testing.T) {
 	}
 	if half < 9500 || half > 10500 {
 		t.Errorf("%d of 20000 in the lower half", half)
+	}
+}
+
+// For n near 2^64 many draws have to be thrown away: Lemire's rule in big integers says which.
+func TestIntNThrowsAway(t *testing.T) {
+	const n = 3 << 61 // 2^64 mod n is 2^62: a quarter of the draws
+	size, word := big.NewInt(n), new(big.Int).Lsh(big.NewInt(1), 64)
+	least := new(big.Int).Mod(word, size)
+	s, draws := NewStream(5, 1), NewStream(5, 1)
+	thrown := 0
+	for i := range 100 {
+		high, low := new(big.Int), new(big.Int)
+		for {
+			product := new(big.Int).Mul(new(big.Int).SetUint64(draws.Uint64()), size)
+			high.DivMod(product, word, low)
+			if low.Cmp(least) >= 0 {
+				break
+			}
+			thrown++
+		}
+		if got := s.IntN(n); int64(got) != high.Int64() {
+			t.Fatalf("draw %d is %d, want %d", i, got, high)
+		}
+	}
+	if thrown < 10 {
+		t.Errorf("%d draws were thrown away, which tests nothing", thrown)
 	}
 }
 
