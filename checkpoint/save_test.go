@@ -46,6 +46,33 @@ func TestEqualRunsGiveEqualBytes(t *testing.T) {
 	}
 }
 
+// The size of each file is known before it is written.
+func TestSizesAreKnownBefore(t *testing.T) {
+	c := content(3, 9)
+	c.Description = map[string]string{"note": "<क>"}
+	m, _, need, err := prepare(3, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := Save(t.TempDir(), 3, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := int64(0)
+	for name, want := range map[string]int64{
+		ModelFile: m.Files[ModelFile].Bytes, OptimizerFile: m.Files[OptimizerFile].Bytes, StateFile: int64(len(m.encode())),
+	} {
+		stat, err := os.Stat(filepath.Join(path, name))
+		if err != nil || stat.Size() != want {
+			t.Errorf("%s has %d bytes, %d were foreseen (%v)", name, stat.Size(), want, err)
+		}
+		sum += want
+	}
+	if need < sum || need > sum+4*block {
+		t.Errorf("%d bytes are needed for files of %d", need, sum)
+	}
+}
+
 func TestSaveReplacesTheSameStep(t *testing.T) {
 	dir := t.TempDir()
 	mustSave(t, dir, 4, 3)

@@ -164,6 +164,10 @@ func TestMeasure(t *testing.T) {
 	if _, err := Measure(dir, -1, c); err == nil || !contains(err.Error(), "steps begin") {
 		t.Error(err)
 	}
+	if _, err := Measure(dir, 1, Content{Model: c.Model, Optimizer: append(c.Model, c.Model[0])}); err == nil ||
+		!contains(err.Error(), OptimizerFile+": two tensors are named") {
+		t.Error(err)
+	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		t.Errorf("measuring has made %v, %v", entries, err)
 	}
