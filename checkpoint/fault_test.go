@@ -123,7 +123,8 @@ func TestAnyOperationFails(t *testing.T) {
 				os.RemoveAll(path)
 			} else if cause == syscall.ENOSPC {
 				refusedForSpace(t, dir, err)
-			} else if entries, _ := os.ReadDir(dir); len(entries) != 1 || !contains(err.Error(), "was not saved") {
+			} else if entries, _ := os.ReadDir(dir); len(entries) != 1 || errors.As(err, new(*NoSpaceError)) ||
+				!contains(err.Error(), "was not saved, and the older checkpoints are as they were") {
 				t.Fatalf("operation %d: %v, %v", at, err, entries)
 			}
 		}

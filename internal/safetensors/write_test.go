@@ -204,6 +204,46 @@ func TestSaveIsHeldToItsShape(t *testing.T) {
 	}
 }
 
+// The largest rank is written and read, and a size of any number of bytes that an int64 holds is one.
+func TestLargest(t *testing.T) {
+	shape := slices.Repeat([]int{1}, MaxRank)
+	var buf bytes.Buffer
+	if _, err := Write(&buf, []Tensor{Floats("t", shape, []float32{7})}, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, err := New("memory", bytes.NewReader(buf.Bytes()), int64(buf.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, read, err := f.Floats("t"); err != nil || got[0] != 7 || !slices.Equal(read, shape) {
+		t.Errorf("%v %v, %v", got, read, err)
+	}
+	const most = math.MaxInt32
+	if n, ok := product([]int{most}, math.MaxInt64/most); !ok || n != math.MaxInt64/most*most {
+		t.Errorf("%d %v", n, ok)
+	}
+	if n, ok := product([]int{most}, math.MaxInt64/most+1); ok {
+		t.Errorf("%d is more than it can be", n)
+	}
+}
+
+// A slice passes on the errors of what it is written to and read from.
+func TestFloatsPassErrorsOn(t *testing.T) {
+	tensor := Floats("t", []int{chunk}, make([]float32, chunk)) // four chunks
+	for _, n := range []int{0, 1, chunk, 4*chunk - 1} {
+		if err := tensor.Save(&limited{n}); !errors.Is(err, errFull) {
+			t.Errorf("room for %d bytes: %v", n, err)
+		}
+		want := io.ErrUnexpectedEOF
+		if n%chunk == 0 {
+			want = io.EOF
+		}
+		if err := tensor.Load(bytes.NewReader(make([]byte, n))); err != want {
+			t.Errorf("%d bytes to read: %v", n, err)
+		}
+	}
+}
+
 // A slice of another length than the shape says is refused, whichever way the data goes.
 func TestFloatsRefuseAnotherLength(t *testing.T) {
 	for _, n := range []int{1, 3} {
