@@ -127,9 +127,9 @@ func equalNumbers(a, b string) bool {
 	if aErr == nil && bErr == nil {
 		return false // two whole numbers, beyond what a float64 tells apart perhaps
 	}
-	x, aErr := strconv.ParseFloat(a, 64)
-	y, bErr := strconv.ParseFloat(b, 64)
-	return aErr == nil && bErr == nil && x == y
+	x, err := strconv.ParseFloat(a, 64) // an error is a number beyond float64: it equals none
+	y, _ := strconv.ParseFloat(b, 64)
+	return err == nil && x == y
 }
 
 // maxShown is how much of a value a message shows, in bytes, before it is cut.

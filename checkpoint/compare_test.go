@@ -43,6 +43,8 @@ func TestCompare(t *testing.T) {
 		{"kind", m{"a": m{"x": 1}}, m{"a": "<x>"}, []Difference{{"a", `{"x":1}`, `"<x>"`}}},
 		{"sizes of vocabularies", m{"v": many(81)}, m{"v": many(193)}, []Difference{{"v", "81 entries", "193 entries"}}},
 		{"order of vocabularies", m{"v": many(81)}, m{"v": swapped}, []Difference{{"v", `entry 7 is "<7>"`, `"<9>" (2 of 81 entries differ)`}}},
+		{"the first entry and others", m{"v": many(81)}, m{"v": append([]string{"<80>"}, many(81)[1:]...)}, []Difference{{"v", `entry 0 is "<0>"`, `"<80>" (1 of 81 entries differ)`}}},
+		{"all entries", m{"v": many(82)[:81]}, m{"v": many(82)[1:]}, []Difference{{"v", `entry 0 is "<0>"`, `"<1>" (81 of 81 entries differ)`}}},
 		{"short lists", m{"v": []int{1, 2}}, m{"v": []int{2, 1}}, []Difference{{"v", "[1,2]", "[2,1]"}}},
 		{"large whole numbers", m{"seed": int64(1)<<62 + 1}, m{"seed": int64(1) << 62}, []Difference{{"seed", "4611686018427387905", "4611686018427387904"}}},
 		{"objects in lists", m{"v": []m{{"a": 1, "b": 2}}}, m{"v": []m{{"a": 1, "b": 3}}}, []Difference{{"v", `[{"a":1,"b":2}]`, `[{"a":1,"b":3}]`}}},

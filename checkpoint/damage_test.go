@@ -99,8 +99,12 @@ func TestManifestRefuses(t *testing.T) {
 	whole := manifest{Format: format, Step: 3, State: []byte("{}"), Files: map[string]fileInfo{
 		ModelFile: {1, strings.Repeat("a", 64)}, OptimizerFile: {2, strings.Repeat("b", 64)}}}
 	text := whole.encode()
-	if _, err := decode(text); err != nil {
+	m, err := decode(text)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if again := m.encode(); !bytes.Equal(again, text) {
+		t.Errorf("read and written again it is %s", again)
 	}
 	for what, change := range map[string][2]string{
 		"its format is":                  {format, "konkanitrain checkpoint 2"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -40,5 +41,53 @@ func TestDiskOfLinux(t *testing.T) {
 	}
 	if err := exchange(inner, dir); !errors.As(err, &link) || link.Op == "exchange" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Nothing that was looked at stays open.
+func TestNothingStaysOpen(t *testing.T) {
+	count := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	dir := t.TempDir()
+	path := mustSave(t, dir, 1, 2)
+	held, err := Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	gone := filepath.Join(dir, "gone")
+	if err := MakeDir(gone); err != nil {
+		t.Fatal(err)
+	}
+	renewed, err := Lock(gone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer renewed.Close()
+	model, _ := tensors(1, 2)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // or it would close what was forgotten
+	before := count()
+	for range 20 {
+		c, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, lockErr := Lock(dir); !errors.Is(lockErr, errLocked) {
+			t.Fatal(lockErr)
+		}
+		if err := errors.Join(c.LoadModel(model), second(Describe(path)), syncDir(dir)); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.RemoveAll(gone), second(renewed.Hold())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := count(); after > before+2 {
+		t.Errorf("%d files are open, %d were before", after, before)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -96,11 +97,12 @@ func TestAnyOperationFails(t *testing.T) {
 	model, optimizer := tensors(2, 2)
 	broken := errors.New("input/output error")
 	for _, cause := range []error{syscall.ENOSPC, broken} {
-		failed := 0
+		failed, whole, ignored := 0, 0, 0
 		for at := 1; ; at++ {
 			d := &faulty{at: at, fail: func() error { return cause }}
 			path, err := save(d, dir, 2, Content{Model: model, Optimizer: optimizer, State: theState(2)})
-			if err == nil && at < d.count { // failed where nothing depends on it
+			if err == nil && at < d.count { // right after the renaming, where nothing depends on it
+				ignored++
 				os.RemoveAll(path)
 				continue
 			}
@@ -112,6 +114,7 @@ func TestAnyOperationFails(t *testing.T) {
 				t.Fatalf("operation %d: %v", at, err)
 			}
 			if path != "" { // only the sync of the name failed
+				whole++
 				c, err := Open(path)
 				if err != nil {
 					t.Fatal(err)
@@ -120,14 +123,27 @@ func TestAnyOperationFails(t *testing.T) {
 				os.RemoveAll(path)
 			} else if cause == syscall.ENOSPC {
 				refusedForSpace(t, dir, err)
-			} else if entries, _ := os.ReadDir(dir); len(entries) != 1 || !contains(err.Error(), "was not saved") {
+			} else if entries, _ := os.ReadDir(dir); len(entries) != 1 || errors.As(err, new(*NoSpaceError)) ||
+				!contains(err.Error(), "was not saved, and the older checkpoints are as they were") {
 				t.Fatalf("operation %d: %v, %v", at, err, entries)
 			}
 		}
-		if failed < 10 {
-			t.Errorf("only %d operations failed", failed)
+		if failed < 10 || whole != 1 || ignored != 1 {
+			t.Errorf("%d operations failed, %d of them when all was written, and %d without a word", failed, whole, ignored)
 		}
 		os.RemoveAll(filepath.Join(dir, Name(2)))
+	}
+}
+
+// Where the folder of all checkpoints can't be made, nothing is saved, and it is said why.
+func TestNewFolderFails(t *testing.T) {
+	cause := errors.New("input/output error")
+	for at := 1; at <= 4; at++ { // two folders, each with the sync of its name
+		dir := filepath.Join(t.TempDir(), "runs", "first")
+		path, err := save(&faulty{at: at, fail: func() error { return cause }}, dir, 2, content(2, 2))
+		if path != "" || !errors.Is(err, cause) || !contains(err.Error(), "was not saved") {
+			t.Errorf("operation %d: %q, %v", at, path, err)
+		}
 	}
 }
 
@@ -211,8 +227,18 @@ func TestCleanFails(t *testing.T) {
 			t.Errorf("operation %d: removed %v, %v", at, removed, err)
 		}
 	}
-	// One that holds other files can't be given another name.
 	dir := t.TempDir()
+	for step := range 2 {
+		if err := os.Mkdir(tempName(dir, step), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := clean(&faulty{at: 1, until: 1 << 30, fail: func() error { return cause }}, dir)
+	if err == nil || strings.Count(err.Error(), "leftover of a save") != 2 {
+		t.Errorf("two that can't be removed: %v", err)
+	}
+	// One that holds other files can't be given another name.
+	dir = t.TempDir()
 	left := tempName(dir, 1)
 	if err := errors.Join(os.Mkdir(left, 0o777), os.WriteFile(filepath.Join(left, "notes"), nil, 0o666)); err != nil {
 		t.Fatal(err)

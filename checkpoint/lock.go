@@ -25,7 +25,8 @@ func Lock(dir string) (*Folder, error) {
 		return nil, err
 	}
 	if err := lock(held); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", dir, err), held.Close())
+		held.Close()
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	return &Folder{dir, held}, nil
 }

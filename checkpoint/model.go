@@ -21,11 +21,9 @@ type Model struct {
 // folder with a model.safetensors and no trainer.json. Of a lone file there is no checksum to be checked against; its
 // header and the sizes in it are.
 func OpenModel(path string) (*Model, error) {
-	file, whole, err := modelFile(path)
-	if err != nil {
-		return nil, err
-	}
+	file, whole := modelFile(path)
 	m := &Model{Path: file}
+	var err error
 	if whole {
 		if m.Checkpoint, err = Open(path); err != nil {
 			return nil, err
@@ -41,10 +39,7 @@ func OpenModel(path string) (*Model, error) {
 // map holds the keys "format" and "step" too, where a checkpoint was saved by this package. It is empty, never nil, for
 // a file that says nothing.
 func Describe(path string) (map[string]string, error) {
-	file, _, err := modelFile(path)
-	if err != nil {
-		return nil, err
-	}
+	file, _ := modelFile(path)
 	description, err := metadata(file)
 	return description, withHint(path, err)
 }
@@ -59,13 +54,12 @@ func (m *Model) LoadWeights(dst []Tensor) error {
 }
 
 // modelFile finds the safetensors file that path means, and whether it belongs to a whole checkpoint's folder.
-func modelFile(path string) (file string, whole bool, err error) {
-	stat, err := os.Stat(path)
-	if err != nil || !stat.IsDir() {
-		return path, false, err
+func modelFile(path string) (file string, whole bool) {
+	if stat, err := os.Stat(path); err != nil || !stat.IsDir() {
+		return path, false
 	}
-	_, err = os.Lstat(filepath.Join(path, StateFile))
-	return filepath.Join(path, ModelFile), err == nil, nil
+	_, err := os.Lstat(filepath.Join(path, StateFile))
+	return filepath.Join(path, ModelFile), err == nil
 }
 
 // metadata reads the metadata of a safetensors file.

@@ -88,10 +88,7 @@ func (d Damaged) String() string {
 // error where there is no checkpoint at all. Where there are some and none is whole, that is an error, and damaged
 // names them all: a run that silently started from scratch would hide the damage from its user.
 func Latest(dir string) (c *Checkpoint, damaged []Damaged, err error) {
-	list, err := List(dir)
-	if err != nil {
-		return nil, nil, err
-	}
+	list, err := List(dir) // none where it can't be listed
 	for _, e := range slices.Backward(list) {
 		c, err := Open(e.Path)
 		if err == nil {

@@ -23,10 +23,7 @@ func prune(d disk, dir string, keep Keep) (removed []string, err error) {
 	if keep.Last < 1 {
 		return nil, fmt.Errorf("keeping the last %d checkpoints: at least 1 has to stay", keep.Last)
 	}
-	list, err := List(dir)
-	if err != nil {
-		return nil, err
-	}
+	list, err := List(dir) // none where it can't be listed
 	kept := 0
 	for _, e := range slices.Backward(list) {
 		switch {
@@ -69,7 +66,7 @@ func whole(path string) bool {
 func RemoveOthers(dir, path string) error { return removeOthers(osDisk{}, dir, path) }
 
 func removeOthers(d disk, dir, path string) error {
-	list, err := List(dir)
+	list, err := List(dir) // none where it can't be listed
 	for _, e := range list {
 		if !sameName(e.Path, path) && own(e.Path) {
 			_, failed := remove(d, dir, e)

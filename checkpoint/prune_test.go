@@ -42,34 +42,40 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// A checkpoint that was passed over as damaged doesn't count among the last ones, so the whole ones stay; it stays too,
-// until it is replaced by a whole one.
+// A checkpoint that was passed over as damaged doesn't count among the last ones, so that many whole ones stay beside
+// it; it stays too, until it is replaced by a whole one.
 func TestPruneKnowsTheDamaged(t *testing.T) {
-	dir := t.TempDir()
-	mustSave(t, dir, 50, 3)
-	flip(t, filepath.Join(mustSave(t, dir, 100, 3), ModelFile), 200, 1)
-	c, damaged, err := Latest(dir)
-	if err != nil || c == nil || c.Step != 50 || len(damaged) != 1 {
-		t.Fatal(c, damaged, err)
-	}
-	for _, c := range []struct {
+	for last, cases := range map[int][]struct {
 		step int
 		left []int
-	}{{60, []int{60, 100}}, {65, []int{65, 100}}, {100, []int{100}}, {105, []int{105}}} {
-		last := mustSave(t, dir, c.step, 3)
-		if _, err := Prune(dir, Keep{Last: 1, Also: []string{last}, Suspect: damaged}); err != nil {
-			t.Error(err)
+	}{
+		1: {{60, []int{60, 100}}, {65, []int{65, 100}}, {100, []int{100}}, {105, []int{105}}},
+		2: {{60, []int{50, 60, 100}}, {65, []int{60, 65, 100}}, {100, []int{65, 100}}, {105, []int{100, 105}}},
+	} {
+		dir := t.TempDir()
+		mustSave(t, dir, 40, 3)
+		mustSave(t, dir, 50, 3)
+		flip(t, filepath.Join(mustSave(t, dir, 100, 3), ModelFile), 200, 1)
+		c, damaged, err := Latest(dir)
+		if err != nil || c == nil || c.Step != 50 || len(damaged) != 1 {
+			t.Fatal(c, damaged, err)
 		}
-		list, err := List(dir)
-		var left []int
-		for _, e := range list {
-			left = append(left, e.Step)
-		}
-		if err != nil || !slices.Equal(left, c.left) {
-			t.Errorf("after step %d: %v are left, want %v (%v)", c.step, left, c.left, err)
-		}
-		if c, _, err := Latest(dir); err != nil || c.Path != last {
-			t.Errorf("the newest whole one is %+v, want %s (%v)", c, last, err)
+		for _, c := range cases {
+			saved := mustSave(t, dir, c.step, 3)
+			if _, err := Prune(dir, Keep{Last: last, Suspect: damaged}); err != nil {
+				t.Error(err)
+			}
+			list, err := List(dir)
+			var left []int
+			for _, e := range list {
+				left = append(left, e.Step)
+			}
+			if err != nil || !slices.Equal(left, c.left) {
+				t.Errorf("the last %d, after step %d: %v are left, want %v (%v)", last, c.step, left, c.left, err)
+			}
+			if c, _, err := Latest(dir); err != nil || c.Path != saved {
+				t.Errorf("the newest whole one is %+v, want %s (%v)", c, saved, err)
+			}
 		}
 	}
 }

@@ -14,10 +14,7 @@ import (
 func Clean(dir string) (removed []string, err error) { return clean(osDisk{}, dir) }
 
 func clean(d disk, dir string) (removed []string, err error) {
-	list, err := Leftovers(dir)
-	if err != nil {
-		return nil, err
-	}
+	list, err := Leftovers(dir) // none where it can't be listed
 	for _, path := range list {
 		kept, failed := discard(d, path)
 		if failed != nil {

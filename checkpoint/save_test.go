@@ -16,20 +16,20 @@ func TestSaveThenLoad(t *testing.T) {
 	if c, damaged, err := Latest(dir); c != nil || damaged != nil || err != nil {
 		t.Fatal("a folder that isn't there:", c, damaged, err)
 	}
-	for _, step := range []int{5, 1200, 30} {
+	for _, step := range []int{5, 1200, 30, 99_999_999, 100_000_000} { // the last has a longer name
 		if path := mustSave(t, dir, step, 7); path != filepath.Join(dir, Name(step)) {
 			t.Error(path)
 		}
 	}
 	list, err := List(dir)
-	if err != nil || len(list) != 3 || list[0].Step != 5 || list[2].Path != filepath.Join(dir, "step-00001200") {
+	if err != nil || len(list) != 5 || list[0].Step != 5 || list[2].Path != filepath.Join(dir, "step-00001200") || list[4].Step != 100_000_000 {
 		t.Error(list, err)
 	}
 	c, damaged, err := Latest(dir)
 	if err != nil || len(damaged) != 0 {
 		t.Fatal(damaged, err)
 	}
-	mustHold(t, c, 1200, 7)
+	mustHold(t, c, 100_000_000, 7)
 	if text, err := os.ReadFile(filepath.Join(c.Path, StateFile)); err != nil || !strings.Contains(string(text), `"<blank>"`) {
 		t.Errorf("%s is not for people to read: %s", StateFile, text)
 	}
@@ -43,6 +43,33 @@ func TestEqualRunsGiveEqualBytes(t *testing.T) {
 		if errX != nil || errY != nil || !slices.Equal(x, y) {
 			t.Errorf("%s differs (%v, %v)", name, errX, errY)
 		}
+	}
+}
+
+// The size of each file is known before it is written.
+func TestSizesAreKnownBefore(t *testing.T) {
+	c := content(3, 9)
+	c.Description = map[string]string{"note": "<क>"}
+	m, _, need, err := prepare(3, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := Save(t.TempDir(), 3, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := int64(0)
+	for name, want := range map[string]int64{
+		ModelFile: m.Files[ModelFile].Bytes, OptimizerFile: m.Files[OptimizerFile].Bytes, StateFile: int64(len(m.encode())),
+	} {
+		stat, err := os.Stat(filepath.Join(path, name))
+		if err != nil || stat.Size() != want {
+			t.Errorf("%s has %d bytes, %d were foreseen (%v)", name, stat.Size(), want, err)
+		}
+		sum += want
+	}
+	if need < sum || need > sum+4*block {
+		t.Errorf("%d bytes are needed for files of %d", need, sum)
 	}
 }
 

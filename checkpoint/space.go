@@ -26,7 +26,6 @@ func measure(d disk, dir string, step int, c Content) (Space, error) {
 	if err != nil {
 		return Space{}, err
 	}
-	dir = filepath.Clean(dir)
 	for {
 		_, err := os.Stat(dir)
 		if up := filepath.Dir(dir); errors.Is(err, fs.ErrNotExist) && up != dir {

@@ -116,6 +116,7 @@ func TestNoSpaceSaysWhatIsUsedUp(t *testing.T) {
 		want, not string
 	}{
 		{1000, nil, "needs 1781760 bytes (1.8 MB), and only 1000 bytes are free; it was not saved, and the older", "df -i"},
+		{1000, nil, "or keep fewer checkpoints", "<nil>"},
 		{1000, inodes, "only 1000 bytes are free", "df -i"},
 		{1781759, inodes, "only 1781759 bytes (1.8 MB) are free", "df -i"},
 		{1781760, inodes, "although 1781760 bytes (1.8 MB) are free", "only"},
@@ -135,6 +136,28 @@ func TestNoSpaceSaysWhatIsUsedUp(t *testing.T) {
 			t.Errorf("%v is lost", c.err)
 		}
 	}
+}
+
+func TestSize(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 bytes", 999_999: "999999 bytes", 1_000_000: "1000000 bytes (1.0 MB)", 999_949_999: "999949999 bytes (999.9 MB)",
+		1_000_000_000: "1000000000 bytes (1.0 GB)",
+	} {
+		if got := size(n); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// asked is a disk that remembers where it was asked for what is free.
+type asked struct {
+	osDisk
+	path string
+}
+
+func (d *asked) Free(path string) (int64, bool) {
+	d.path = path
+	return 0, false
 }
 
 // What a checkpoint will take is known before it is saved, and is enough for it.
@@ -157,6 +180,10 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("%+v, %v", s, err)
 		}
 	}
+	asked := &asked{}
+	if _, err := measure(asked, filepath.Join(dir, "runs", "first"), 2, c); err != nil || asked.path != dir {
+		t.Errorf("asked for what is free in %s, not in %s (%v)", asked.path, dir, err)
+	}
 	s, err := measure(&full{left: 100_000}, dir, 2, c)
 	if err != nil || s.Free != -1 {
 		t.Errorf("%+v, %v", s, err)
@@ -164,10 +191,17 @@ func TestMeasure(t *testing.T) {
 	if _, err := Measure(dir, -1, c); err == nil || !contains(err.Error(), "steps begin") {
 		t.Error(err)
 	}
+	if _, err := Measure(dir, 1, Content{Model: c.Model, Optimizer: append(c.Model, c.Model[0])}); err == nil ||
+		!contains(err.Error(), OptimizerFile+": two tensors are named") {
+		t.Error(err)
+	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		t.Errorf("measuring has made %v, %v", entries, err)
 	}
 	if text := s.String(); text != fmt.Sprintf("a checkpoint takes %d bytes", s.Need) {
+		t.Error(text)
+	}
+	if text := (Space{100, 0}).String(); text != "a checkpoint takes 100 bytes, and 0 bytes are free" {
 		t.Error(text)
 	}
 	if text := (Space{1 << 20, 3 << 20}).String(); text != "a checkpoint takes 1048576 bytes (1.0 MB), and 3145728 bytes (3.1 MB) are free" {

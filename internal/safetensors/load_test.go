@@ -191,3 +191,69 @@ func TestReadErrorsAreNotLost(t *testing.T) {
 		}
 	}
 }
+
+// hiccup is a reader that fails once, at an offset.
+type hiccup struct {
+	io.ReaderAt
+	at   int64
+	err  error
+	done bool
+}
+
+func (h *hiccup) ReadAt(p []byte, off int64) (int, error) {
+	if off >= h.at && !h.done {
+		h.done = true
+		return 0, h.err
+	}
+	return h.ReaderAt.ReadAt(p, off)
+}
+
+// After an error a tensor's stream stays broken, even if the file could be read again: nobody gets values with a gap.
+func TestReadErrorsStay(t *testing.T) {
+	whole := append(file(`{"t":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 0), make([]byte, 8)...)
+	cause := errors.New("input/output error")
+	f, err := New("memory", &hiccup{ReaderAt: bytes.NewReader(whole), at: int64(len(whole)) - 8, err: cause}, int64(len(whole)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = f.Load(Tensor{Name: "t", Shape: []int{2}, Load: func(r io.Reader) error {
+		for range 2 {
+			if _, err := r.Read(make([]byte, 8)); !errors.Is(err, cause) {
+				t.Errorf("got %v", err)
+			}
+		}
+		return nil
+	}})
+	if !errors.Is(err, cause) {
+		t.Error(err)
+	}
+}
+
+// eager is a reader that says with the last byte that it was the last, as it may.
+type eager struct {
+	io.ReaderAt
+	size int64
+}
+
+func (e eager) ReadAt(p []byte, off int64) (int, error) {
+	n, err := e.ReaderAt.ReadAt(p, off)
+	if err == nil && off+int64(n) == e.size {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func TestEndWithTheLastByte(t *testing.T) {
+	for dtype, want := range map[DType][]float32{F32: {1.5, -2}, F16: {0, 1.9375, 0, -2}} {
+		n := len(want)
+		head := `{"t":{"dtype":"` + string(dtype) + `","shape":[` + strconv.Itoa(n) + `],"data_offsets":[0,8]}}`
+		whole := append(file(head, 0), 0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0)
+		f, err := New("memory", eager{bytes.NewReader(whole), int64(len(whole))}, int64(len(whole)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := f.Floats("t"); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %v", dtype, got, err)
+		}
+	}
+}

@@ -87,11 +87,20 @@ func TestWrongReadsAreRefused(t *testing.T) {
 	defer f.Close()
 	dst := []float32{9, 9}
 	_, _, asInt := f.Ints("f32")
+	_, _, asFloat := f.Floats("u8")
+	_, _, asFloat64 := f.Float64s("bool")
+	values, _, unknown := f.Floats("f34")
+	if values != nil {
+		t.Errorf("values of no tensor: %v", values)
+	}
 	for what, err := range map[string]error{
 		"no tensor":         f.ReadFloat32("f33", dst),
 		"is I64":            f.ReadFloat32("i64", dst),
 		"6 elements":        f.ReadFloat32("f32", dst),
 		"is F32, which can": asInt,
+		"is U8, which can":  asFloat,
+		"is BOOL, which ca": asFloat64,
+		`no tensor "f34"`:   unknown,
 	} {
 		if err == nil || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "python.safetensors") {
 			t.Errorf("want an error with %q, got %v", what, err)

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -111,16 +112,16 @@ func TestWriteRefuses(t *testing.T) {
 	shaped := func(shape ...int) Tensor { return Floats("a", shape, nil) }
 	huge := func(name string) Tensor { return Floats(name, []int{1 << 30, 1 << 30}, nil) }
 	for what, list := range map[string][]Tensor{
-		"two tensors are named":     {one, one},
-		`can't be named "__meta`:    {Floats("__metadata__", []int{1}, []float32{1})},
-		`can't be named ""`:         {Floats("", []int{1}, []float32{1})},
-		`can't be named "\xff"`:     {Floats("\xff", []int{1}, []float32{1})},
-		"the shape [-1 -1]":         {shaped(-1, -1)},
-		"the shape [0 -1]":          {shaped(0, -1)},
-		"shape [1099511627776 1099": {shaped(1<<40, 1<<40)},
-		"33 dimensions":             {shaped(make([]int, 33)...)},
-		"too large for any disk":    {huge("a"), huge("b")},
-		"has no Save":               {one, {Name: "b", Shape: []int{1}}},
+		"two tensors are named":               {one, one},
+		`can't be named "__meta`:              {Floats("__metadata__", []int{1}, []float32{1})},
+		`can't be named ""`:                   {Floats("", []int{1}, []float32{1})},
+		`can't be named "\xff"`:               {Floats("\xff", []int{1}, []float32{1})},
+		"the shape [-1 -1]":                   {shaped(-1, -1)},
+		"the shape [0 -1]":                    {shaped(0, -1)},
+		"shape [" + strconv.Itoa(math.MaxInt): {shaped(math.MaxInt, math.MaxInt, math.MaxInt)},
+		"33 dimensions":                       {shaped(make([]int, 33)...)},
+		"too large for any disk":              {huge("a"), huge("b")},
+		"has no Save":                         {one, {Name: "b", Shape: []int{1}}},
 	} {
 		var buf bytes.Buffer
 		_, err := Write(&buf, list, nil)
@@ -200,6 +201,46 @@ func TestSaveIsHeldToItsShape(t *testing.T) {
 	tensor.Shape = []int{0}
 	if _, err := Write(&buf, []Tensor{tensor}, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// The largest rank is written and read, and a size of any number of bytes that an int64 holds is one.
+func TestLargest(t *testing.T) {
+	shape := slices.Repeat([]int{1}, MaxRank)
+	var buf bytes.Buffer
+	if _, err := Write(&buf, []Tensor{Floats("t", shape, []float32{7})}, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, err := New("memory", bytes.NewReader(buf.Bytes()), int64(buf.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, read, err := f.Floats("t"); err != nil || got[0] != 7 || !slices.Equal(read, shape) {
+		t.Errorf("%v %v, %v", got, read, err)
+	}
+	const most = math.MaxInt32
+	if n, ok := product([]int{most}, math.MaxInt64/most); !ok || n != math.MaxInt64/most*most {
+		t.Errorf("%d %v", n, ok)
+	}
+	if n, ok := product([]int{most}, math.MaxInt64/most+1); ok {
+		t.Errorf("%d is more than it can be", n)
+	}
+}
+
+// A slice passes on the errors of what it is written to and read from.
+func TestFloatsPassErrorsOn(t *testing.T) {
+	tensor := Floats("t", []int{chunk}, make([]float32, chunk)) // four chunks
+	for _, n := range []int{0, 1, chunk, 4*chunk - 1} {
+		if err := tensor.Save(&limited{n}); !errors.Is(err, errFull) {
+			t.Errorf("room for %d bytes: %v", n, err)
+		}
+		want := io.ErrUnexpectedEOF
+		if n%chunk == 0 {
+			want = io.EOF
+		}
+		if err := tensor.Load(bytes.NewReader(make([]byte, n))); err != want {
+			t.Errorf("%d bytes to read: %v", n, err)
+		}
 	}
 }
 
