@@ -143,8 +143,8 @@ func (l *lowering) name(o *op.Op, backward bool) string {
 	return name
 }
 
-// opOf is the op of a node; Gorgonia's own "+" is replaced by ours, at the place of its second term: Grad sums from left to
-// right, so that this is the one that is added, by whose step fuseSums adds it.
+// opOf is the op of a node; Gorgonia's own "+" is replaced by ours, at the place of its second term: Grad sums from
+// left to right, so that this is the one that is added, by whose step fuseSums adds it.
 func opOf(n *G.Node, in []*value) (*op.Op, error) {
 	if o, ok := n.Op().(*op.Op); ok {
 		return o, nil

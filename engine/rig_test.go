@@ -86,8 +86,8 @@ func (r *rig) compile() *Program {
 	return p
 }
 
-// checkAliases fails if a step's result or scratch space shares memory with an operand in the arena, other than a result
-// that takes over an operand whole, as its kernel allows, and one that is added to what is there.
+// checkAliases fails if a step's result or scratch space shares memory with an operand in the arena, other than a
+// result that takes over an operand whole, as its kernel allows, and one that is added to what is there.
 func checkAliases(t *testing.T, p *Program) {
 	t.Helper()
 	type span struct{ start, end int64 } // bytes of the arena
