@@ -68,6 +68,9 @@ func TestProgramText(t *testing.T) {
 	r := small(t)
 	p := r.compile()
 	golden(t, "program.txt", p.String())
+	again := small(t)
+	again.spec.Recompute = RecomputeBlocks
+	golden(t, "recompute.txt", again.compile().String())
 	if again := r.compile().String(); again != p.String() {
 		t.Error("the same graph compiled twice gives two programs")
 	}

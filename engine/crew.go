@@ -49,8 +49,8 @@ const enoughRows = 256
 
 func cpuWishes(workers int) Wishes { return Wishes{Workers: workers, Rows: enoughRows} }
 
-// NewCrew starts workers on the host's memory, one for each core if workers is 0. With train they have gradient buffers,
-// and there are moments.
+// NewCrew starts workers on the host's memory, one for each core if workers is 0. With train they have gradient
+// buffers, and there are moments.
 func NewCrew[K comparable](dev device.Device, net Network[K], workers int, train bool) (*Crew[K], error) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -79,8 +79,9 @@ func NewCrew[K comparable](dev device.Device, net Network[K], workers int, train
 	return c, nil
 }
 
-// do runs task once on each worker at the same time and waits for all. It returns the first error. A panic inside a task
-// is a mistake in this program; it comes back as an error with its stack, so that the caller can still save what it has.
+// do runs task once on each worker at the same time and waits for all. It returns the first error. A panic inside a
+// task is a mistake in this program; it comes back as an error with its stack, so that the caller can still save what
+// it has.
 func (c *Crew[K]) do(task func(*worker[K]) error) error {
 	if err := c.usable(); err != nil {
 		return err

@@ -81,7 +81,7 @@ func (k flatKernels) prepare(name string, of int, list []piece, make func(n int)
 	return nil
 }
 
-// run runs the kernel of an op on a piece. The operands' memory is the worker's, so that a call allocates nothing.
+// flat runs the kernel of an op on a piece. The operands' memory is the worker's, so that a call allocates nothing.
 func (w *worker[K]) flat(name string, of int, p piece, out op.Tensor, in ...op.Tensor) {
 	w.operands = append(w.operands[:0], in...)
 	w.env.Add, w.env.Scratch = false, nil

@@ -152,8 +152,8 @@ func (h *holding[K]) prepare(batches []Batch[K], bytes int64) (moved bool, err e
 	return true, h.reserve(bytes)
 }
 
-// reserve makes all arenas anew. The old ones are given back first: both may be too much. After an error arenas have the
-// size that they had.
+// reserve makes all arenas anew. The old ones are given back first: both may be too much. After an error arenas have
+// the size that they had.
 func (h *holding[K]) reserve(bytes int64) error {
 	old := int64(-1)
 	if h.arenas[0] != nil {

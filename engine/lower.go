@@ -143,7 +143,8 @@ func (l *lowering) name(o *op.Op, backward bool) string {
 	return name
 }
 
-// opOf is the op of a node; Gorgonia's own "+" is replaced by ours, at the place of the younger of its terms.
+// opOf is the op of a node; Gorgonia's own "+" is replaced by ours, at the place of its second term: Grad sums from
+// left to right, so that this is the one that is added, by whose step fuseSums adds it.
 func opOf(n *G.Node, in []*value) (*op.Op, error) {
 	if o, ok := n.Op().(*op.Op); ok {
 		return o, nil
@@ -152,8 +153,9 @@ func opOf(n *G.Node, in []*value) (*op.Op, error) {
 		return nil, fmt.Errorf("compile: %v is a %T, which has no kernel here: build the graph from package op only", n.Op(), n.Op())
 	}
 	o := op.NewSum(n.Shape())
-	younger := in[1].root()
-	o.Place, o.Block = strings.TrimSuffix(younger.name, " sum"), younger.block
+	last := in[1].root()
+	o.Place, _, _ = strings.Cut(last.name, " sum")
+	o.Block = last.block
 	return o, nil
 }
 

@@ -72,8 +72,8 @@ func TestRecomputeChangesNoBit(t *testing.T) {
 	}
 }
 
-// Random graphs with random blocks: blocks that read each other's inner values, outputs inside blocks, values of a block
-// that are gradients, weights used in several blocks.
+// Random graphs with random blocks: blocks that read each other's inner values, outputs inside blocks, values of a
+// block that are gradients, weights used in several blocks.
 func TestRecomputeOfRandomGraphs(t *testing.T) {
 	t.Parallel()
 	again := 0

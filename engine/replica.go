@@ -34,13 +34,14 @@ type Replica[K comparable] interface {
 	// which are kept.
 	Prices(keys []K) ([]Price, error)
 	// Prepare compiles what the batches need and makes room for it, and for bytes in each arena at least. It is the one
-	// part of a pass that can fail for memory, with an error that wraps *device.OutOfMemory: arenas have the size that they
-	// had then, and whatever is to run has to be prepared again.
+	// part of a pass that can fail for memory, with an error that wraps *device.OutOfMemory: arenas have the size that
+	// they had then, and whatever is to run has to be prepared again.
 	Prepare(batches []Batch[K], bytes int64) error
-	// Run makes a pass over batches that were prepared. Gradients are added to those of earlier passes since Reduce. After
-	// an error there are none, those of earlier passes included.
+	// Run makes a pass over batches that were prepared. Gradients are added to those of earlier passes since Reduce.
+	// After an error there are none, those of earlier passes included.
 	Run(p *Pass[K]) error
-	// Reduce sums the gradients of all passes since the last Reduce, in a fixed order, and returns the sum of its squares.
+	// Reduce sums the gradients of all passes since the last Reduce, in a fixed order, and returns the sum of its
+	// squares.
 	Reduce() (squares float64, err error)
 	// Update applies one step of AdamW with the gradient that Reduce has left.
 	Update(s AdamW) error
@@ -53,9 +54,9 @@ type Replica[K comparable] interface {
 	Export(of Flat, name string, w io.Writer) error
 	// Import is the way back.
 	Import(of Flat, name string, r io.Reader) error
-	// Mean replaces the weights by the mean of themselves and of up to n others. load is called with 0 .. n-1 and imports
-	// its weights as FirstMoments, whose memory is free at the end of a run; where it fails they are left out. Both
-	// moments are lost. It returns which were used.
+	// Mean replaces the weights by the mean of themselves and of up to n others. load is called with 0 .. n-1 and
+	// imports its weights as FirstMoments, whose memory is free at the end of a run; where it fails they are left out.
+	// Both moments are lost. It returns which were used.
 	Mean(n int, load func(i int) error) (used []int, err error)
 
 	// Usage is what the replica holds, in bytes.

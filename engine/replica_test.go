@@ -222,7 +222,8 @@ func TestPassOfManyVariants(t *testing.T) {
 	}
 }
 
-// No memory, at whatever allocation: the error says for what, and nothing is left behind by a replica that can't be made.
+// No memory, at whatever allocation: the error says for what, and nothing is left behind by a replica that can't be
+// made.
 func TestOutOfMemoryAtTheStart(t *testing.T) {
 	for _, kind := range kinds {
 		_, _, replica := kind.make(0)

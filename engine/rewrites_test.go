@@ -9,8 +9,8 @@ import (
 	"konkanitrain/op"
 )
 
-// Each rewrite can be left out, and whatever is left computes the same: gradients have to come to lie in the flat buffer,
-// the others are for speed and memory.
+// Each rewrite can be left out, and whatever is left computes the same: gradients have to come to lie in the flat
+// buffer, the others are for speed and memory.
 func TestEveryRewriteAlone(t *testing.T) {
 	t.Parallel()
 	optional := []struct {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -81,11 +82,12 @@ func (r *rig) compile() *Program {
 		r.t.Fatal(err)
 	}
 	checkAliases(r.t, p)
+	checkReads(r.t, p)
 	return p
 }
 
-// checkAliases fails if a step's result or scratch space shares memory with an operand in the arena, other than a result
-// that takes over an operand whole, as its kernel allows, and one that is added to what is there.
+// checkAliases fails if a step's result or scratch space shares memory with an operand in the arena, other than a
+// result that takes over an operand whole, as its kernel allows, and one that is added to what is there.
 func checkAliases(t *testing.T, p *Program) {
 	t.Helper()
 	type span struct{ start, end int64 } // bytes of the arena
@@ -122,6 +124,60 @@ func checkAliases(t *testing.T, p *Program) {
 			if s.Add || !slices.Contains(s.Kernel.InPlace, k) || at(in) != at(s.Out) {
 				t.Errorf("step %d, %s: the result lies on operand %d", i, s.Op.Name, k)
 			}
+		}
+	}
+}
+
+// checkReads carries a program out with names in place of numbers: whatever a step reads must be what was written there
+// last, and so must the outputs at the end.
+func checkReads(t *testing.T, p *Program) {
+	t.Helper()
+	const unit = 2 // bytes: the smallest element
+	const scratch = "scratch"
+	holds := make([]string, p.Plan.Size/unit)
+	at := func(o Operand) []string {
+		start := p.Plan.Offsets[o.Buffer] + o.Offset
+		return holds[start/unit : (start+o.Type.Bytes())/unit]
+	}
+	set := func(memory []string, name string) {
+		for i := range memory {
+			memory[i] = name
+		}
+	}
+	read := func(who string, o Operand) {
+		name, _, _ := strings.Cut(o.Name, "@") // a part belongs to a whole
+		for _, held := range at(o) {
+			if held != name {
+				t.Errorf("%s reads %s where %q lies", who, o.Name, held)
+				return
+			}
+		}
+	}
+	for _, in := range p.Inputs {
+		set(at(in), in.Name)
+	}
+	for i, s := range p.Steps {
+		if s.Scratch >= 0 {
+			start := p.Plan.Offsets[s.Scratch]
+			set(holds[start/unit:(start+s.Kernel.Scratch)/unit], scratch)
+		}
+		who := fmt.Sprintf("step %d, %s,", i, s.Op.Name)
+		for _, in := range s.In {
+			if in.Space == Arena {
+				read(who, in)
+			}
+		}
+		if s.Out.Space != Arena {
+			continue
+		}
+		if held := at(s.Out); s.Add && (held[0] == "" || held[0] == scratch || held[0] != held[len(held)-1]) {
+			t.Errorf("%s adds to %q and %q", who, held[0], held[len(held)-1])
+		}
+		set(at(s.Out), s.Out.Name)
+	}
+	for name, o := range p.Outputs {
+		if o.Space == Arena {
+			read("output "+name, o)
 		}
 	}
 }

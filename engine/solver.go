@@ -8,8 +8,8 @@ import (
 	"konkanitrain/op"
 )
 
-// Solver makes steps of AdamW on values of Gorgonia, with the kernel that a replica uses: gorgonia.Solver, for graphs that
-// run on Gorgonia's own machines. The moments are its own and start at 0.
+// Solver makes steps of AdamW on values of Gorgonia, with the kernel that a replica uses: gorgonia.Solver, for graphs
+// that run on Gorgonia's own machines. The moments are its own and start at 0.
 type Solver struct {
 	// Next are the settings of the next step. Step counts its Number.
 	Next AdamW
