@@ -41,7 +41,7 @@ func (d *dealer) deal(rows []data.Length) []microBatch {
 		}
 	}
 	slices.SortStableFunc(d.order, func(a, b int) int { return cmp.Compare(rows[b].Frames, rows[a].Frames) })
-	share := (len(d.order) + d.wishes.Workers - 1) / d.wishes.Workers // so that every worker has something to do
+	share := (len(d.order) + d.wishes.Workers - 1) / d.wishes.Workers // a worker's equal part, rounded up
 	for rest := d.order; len(rest) > 0; {
 		longest := rows[rest[0]].Frames
 		encoded := model.Shape{Frames: longest}.Encoded(d.net)
@@ -71,8 +71,8 @@ func (d *dealer) deal(rows []data.Length) []microBatch {
 	return d.batches
 }
 
-// bucket is the shape that a batch is padded to. Lengths go up in steps of an eighth to a quarter of their
-// size, so that a run meets few shapes and pads little.
+// bucket is the shape that a batch is padded to. Encoder frames go up in steps of an eighth of their number at most,
+// tokens of a quarter, so that a run meets few shapes and pads little.
 func bucket(rows, frames, tokens int, c model.Config) model.Shape {
 	encoded := model.Shape{Frames: frames}.Encoded(c)
 	return model.Shape{Batch: rows, Frames: roundUp(encoded, 3) * c.Subsampling, Tokens: roundUp(tokens, 2)}

@@ -1,0 +1,173 @@
+package update
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"konkanitrain/data"
+	"konkanitrain/engine"
+	"konkanitrain/internal/testkit"
+	"konkanitrain/model"
+)
+
+// mallocs is the number of allocations that f makes, on as many cores as there are.
+func mallocs(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.Mallocs - before.Mallocs
+}
+
+// After the first ones, an update (dealing, forward, backward, sum, norm, AdamW, a look at the weights) leaves Go's heap
+// alone, with windows of several shapes and on two cores.
+func TestUpdateAllocatesNothing(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	for _, o := range []Options{{}, {Half: true}, {Half: true, Recompute: engine.RecomputeBlocks}} {
+		net := tinyNetwork(4, 1)
+		o.BatchSize, o.LearningRate, o.Warmup, o.GradClip = 4, 1e-3, 10, 1
+		u := New(net, newCrew(t, net, 2), o)
+		windows := [][]*data.Example{windowOfFour(net), windowOfEight(net), windowOfFour(net)[1:]}
+		round := func() {
+			for _, w := range windows {
+				mustUpdate(t, u, w)
+			}
+		}
+		round()
+		// The runtime itself allocates now and then: the least of several looks is the updates'.
+		least := mallocs(round)
+		for range 9 {
+			least = min(least, mallocs(round))
+		}
+		if least != 0 {
+			t.Errorf("%+v: %d allocations in three updates", o, least)
+		}
+	}
+}
+
+// A steady pass that scores allocates nothing either.
+func TestScoringAllocatesNothing(t *testing.T) {
+	net := tinyNetwork(4, 1)
+	r := NewRunner(net, newCrew(t, net, 2), 4)
+	window := windowOfEight(net)
+	sum := 0.0
+	ask := Ask{Purpose: model.Scoring, Logits: func(int, []float32) {}}
+	pass := func() {
+		losses, err := r.Run(window, ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += losses[0].Total
+	}
+	pass()
+	if n := testing.AllocsPerRun(20, pass); n != 0 {
+		t.Errorf("%v allocations a pass", n)
+	}
+}
+
+// The loss of utterances that come again and again falls.
+func TestUpdatesLearn(t *testing.T) {
+	net := tinyNetwork(4, 1)
+	o := options
+	o.GradClip, o.Warmup = 5, 20
+	u := New(net, newCrew(t, net, 2), o)
+	window := windowOfEight(net)
+	first, last := 0.0, 0.0
+	for i := range 100 {
+		last = mustUpdate(t, u, window).Loss
+		if i == 0 {
+			first = last
+		}
+	}
+	if !(last < 0.8*first) {
+		t.Errorf("the loss goes from %.2f to %.2f nats in 100 updates", first, last)
+	}
+}
+
+// Computing activations again takes less memory and changes nothing, to the bit; half precision takes less memory.
+func TestRecomputeChangesNoBit(t *testing.T) {
+	net := tinyNetwork(4, 2)
+	net.EncoderLayers = 4
+	usage := map[Options]int64{}
+	run := func(o Options) []float32 {
+		r := newRig(t, net, 2)
+		u := New(net, r.Replica, o)
+		for _, w := range [][]*data.Example{windowOfFour(net), windowOfEight(net), windowOfFour(net)} {
+			mustUpdate(t, u, w)
+		}
+		usage[o] = r.Usage().Arenas
+		return r.everything(u)
+	}
+	for _, half := range []bool{false, true} {
+		stored := options
+		stored.Half = half
+		again := stored
+		again.Recompute = engine.RecomputeBlocks
+		testkit.Close(t, fmt.Sprintf("weights and moments with recompute, half %v", half), run(again), run(stored), 0)
+		if usage[again] >= usage[stored] {
+			t.Errorf("half %v: recompute takes %d bytes, none %d", half, usage[again], usage[stored])
+		}
+	}
+	half := options
+	half.Half = true
+	if usage[half] >= usage[options] {
+		t.Errorf("half precision takes %d bytes, full %d", usage[half], usage[options])
+	}
+}
+
+// live is what the program holds on to: bytes of Go's heap after a collection, and goroutines.
+func live() (bytes, goroutines int) {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc), runtime.NumGoroutine()
+}
+
+// Memory doesn't creep: over four epochs of updates, after one to fill the loader's cache, what is live stays level, and
+// what the replica holds is what it held before the first. Resident memory would say less: it follows the garbage
+// collector, and with it the load of the machine.
+func TestMemoryDoesntCreep(t *testing.T) {
+	set := examples(t, bundled)
+	span := Span{Count: 5 * 14}
+	p := plan(t, set, options, span)
+	var all []engine.Batch[Variant]
+	for _, m := range p.met {
+		all = append(all, engine.Batch[Variant]{Key: m.Variant}, engine.Batch[Variant]{Key: m.Variant, Worker: 1})
+	}
+	if err := p.crew.Prepare(all, p.bytes); err != nil { // whatever is to come is bound now
+		t.Fatal(err)
+	}
+	usage := p.crew.Usage()
+	// The least of many looks is free of what the loader has in hand at the time.
+	type least struct{ bytes, goroutines int }
+	var halves [2]least
+	seen := 0
+	read(t, p.loader, span, func(w *data.Window) {
+		mustUpdate(t, p.updater, w.Examples)
+		if got := p.crew.Usage(); got != usage {
+			t.Fatalf("update %d: %+v in use, %+v before", p.updater.Updates, got, usage)
+		}
+		n := p.updater.Updates - 14 - 1
+		if n < 0 || n%2 == 1 {
+			return
+		}
+		h := &halves[n/28]
+		bytes, goroutines := live()
+		if seen++; h.bytes == 0 {
+			*h = least{bytes, goroutines}
+		}
+		h.bytes, h.goroutines = min(h.bytes, bytes), min(h.goroutines, goroutines)
+	})
+	p.check(t)
+	rise := (halves[1].bytes - halves[0].bytes) / 28
+	t.Logf("%d bytes an update, from %.1f MB", rise, float64(halves[0].bytes)/1e6)
+	// On a quiet machine the rise is near 0. A loader that was starved in the first half may have six feature buffers of
+	// 8 kB more in the second: 1750 bytes an update. The features of a window are 100 kB.
+	if seen != 28 || rise > 2048 {
+		t.Errorf("what is live rises by %d bytes with each update (%d looks)", rise, seen)
+	}
+	if halves[1].goroutines > halves[0].goroutines {
+		t.Errorf("%d goroutines, later %d", halves[0].goroutines, halves[1].goroutines)
+	}
+}
