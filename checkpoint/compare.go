@@ -32,10 +32,10 @@ func (e *SettingsError) Error() string {
 	return b.String()
 }
 
-// Compare holds the settings that a checkpoint was made with against the present ones. Both may be anything
-// that encoding/json can write: maps, structs, raw JSON. It returns nil if they are equal, and otherwise a
-// *SettingsError that names each key that differs, sorted, with both values. A list counts as one key: a long
-// one is described by its length, or by the first place where the two differ.
+// Compare holds the settings that a checkpoint was made with against the present ones. Both may be anything that
+// encoding/json can write: maps, structs, raw JSON. It returns nil if they are equal, and otherwise a *SettingsError
+// that names each key that differs, sorted, with both values. A list counts as one key: a long one is described by its
+// length, or by the first place where the two differ.
 func Compare(saved, current any) error {
 	a, err := plain(saved)
 	if err != nil {
@@ -80,8 +80,9 @@ func (e *SettingsError) compare(key string, a, b any) {
 	bl, bok := b.([]any)
 	if aok && bok && len(d.Saved)+len(d.Current) > 2*maxShown {
 		d.Saved, d.Current = showLists(al, bl)
+	} else {
+		d.Saved, d.Current = shorten(d.Saved), shorten(d.Current)
 	}
-	d.Saved, d.Current = shorten(d.Saved), shorten(d.Current)
 	e.Differences = append(e.Differences, d)
 }
 
@@ -138,10 +139,7 @@ func show(v any) string {
 	if (v == unset{}) {
 		return "not set"
 	}
-	text, err := marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
+	text, _ := marshal(v) // it was read from JSON, so it can be written
 	return string(bytes.TrimSpace(text))
 }
 
@@ -179,6 +177,6 @@ func plain(v any) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	var out any
-	err = dec.Decode(&out)
-	return out, err
+	_ = dec.Decode(&out) // one value that marshal has written
+	return out, nil
 }

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,6 +112,9 @@ func TestManifestRefuses(t *testing.T) {
 		"no state":                       {`"state": {}`, `"state2": {}`},
 		"invalid character":              {`"state": {}`, `"state": {`},
 		"no size and checksum of optimi": {`"bytes": 2`, `"bytes": -2`},
+		"no size and checksum of opt":    {strings.Repeat("b", 64), strings.Repeat("b", 65)}, // an odd digit behind a whole sum
+		"3 files listed":                 {`"` + ModelFile + `"`, `"another": {}, "` + ModelFile + `"`},
+		"after top-level value":          {"{\n  \"format\"", "{} {\n  \"format\""},
 	} {
 		body := strings.ReplaceAll(string(text[:len(text)-len(seal(nil))]), change[0], change[1])
 		if what == "no state" {
@@ -146,4 +150,47 @@ func FuzzManifest(f *testing.F) {
 			t.Fatalf("%+v, then %+v %v", m, n, err)
 		}
 	})
+}
+
+// A trainer.json that can't be read, or is longer than any that is written, is refused; so is a state that would make
+// one.
+func TestStateFileLimits(t *testing.T) {
+	dir := t.TempDir()
+	path := mustSave(t, dir, 1, 2)
+	name := filepath.Join(path, StateFile)
+	for extra, want := range []string{"its checksum", "is longer than"} {
+		if err := os.Truncate(name, int64(maxState+extra)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path); err == nil || !contains(err.Error(), want) || !contains(err.Error(), name) {
+			t.Errorf("%d bytes: %v", maxState+extra, err)
+		}
+	}
+	if err := errors.Join(os.Remove(name), os.Mkdir(name, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path); err == nil || !contains(err.Error(), "is a directory") {
+		t.Error(err)
+	}
+	m, _, _, err := prepare(2, Content{State: ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := maxState - len(m.encode())
+	for extra, ok := range []bool{true, false} {
+		_, _, _, err := prepare(2, Content{State: strings.Repeat("x", room+extra)})
+		if (err == nil) != ok || err != nil && !contains(err.Error(), "no more than") {
+			t.Errorf("a state of the limit + %d: %v", extra, err)
+		}
+	}
+}
+
+func TestVerify(t *testing.T) {
+	dir := t.TempDir()
+	if err := verify(filepath.Join(dir, "none"), fileInfo{}); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	if err := verify(dir, fileInfo{SHA256: strings.Repeat("0", 64)}); err == nil || !contains(err.Error(), "is a directory") {
+		t.Error(err)
+	}
 }

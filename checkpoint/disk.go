@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// disk is what saving and removing do to the file system. Tests put one in its place that fills up, fails or dies on the
-// way.
+// disk is what saving and removing do to the file system. Tests put one in its place that fills up, fails or dies on
+// the way.
 type disk interface {
 	Mkdir(path string) error
 	Create(path string) (file, error)

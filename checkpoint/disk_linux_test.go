@@ -28,8 +28,8 @@ func TestDiskOfLinux(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// Two names that don't both exist are an error of the exchange itself; where the system can't exchange, and a folder
-	// with one inside it is such a case, it goes by steps.
+	// Two names that don't both exist are an error of the exchange itself. Where the system can't exchange, and a folder
+	// and one inside it are such a case, it goes by steps.
 	var link *os.LinkError
 	if err := exchange(none, dir); !errors.As(err, &link) || link.Op != "exchange" || !errors.Is(err, unix.ENOENT) {
 		t.Errorf("got %v", err)

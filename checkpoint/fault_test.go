@@ -228,7 +228,8 @@ func TestCleanFails(t *testing.T) {
 	}
 }
 
-// Each folder that is missing is made and its name synced; what goes wrong is said, but for a parent that can't be read.
+// Each folder that is missing is made and its name synced. What goes wrong is said, but for a parent that
+// can't be read.
 func TestMakeDirFails(t *testing.T) {
 	for _, cause := range []error{errors.New("input/output error"), fs.ErrPermission} {
 		for at := 1; at <= 5; at++ {

@@ -32,7 +32,7 @@ func OpenModel(path string) (*Model, error) {
 		}
 	}
 	if m.metadata, err = metadata(file); err != nil {
-		return nil, nameOne(path, err)
+		return nil, withHint(path, err)
 	}
 	return m, nil
 }
@@ -46,7 +46,7 @@ func Describe(path string) (map[string]string, error) {
 		return nil, err
 	}
 	description, err := metadata(file)
-	return description, nameOne(path, err)
+	return description, withHint(path, err)
 }
 
 // Description is what the model says of itself, as Describe reads it.

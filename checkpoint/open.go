@@ -27,7 +27,7 @@ type Checkpoint struct {
 func Open(path string) (*Checkpoint, error) {
 	m, err := inspect(path)
 	if err != nil {
-		return nil, nameOne(path, err)
+		return nil, withHint(path, err)
 	}
 	for _, name := range []string{ModelFile, OptimizerFile} {
 		if err := verify(filepath.Join(path, name), m.Files[name]); err != nil {
@@ -37,9 +37,9 @@ func Open(path string) (*Checkpoint, error) {
 	return &Checkpoint{Path: path, Step: m.Step, ModelSHA256: m.Files[ModelFile].SHA256, state: m.State}, nil
 }
 
-// nameOne is the error of opening what has a path: where that is a folder with checkpoints in it, and none itself, it
-// says so.
-func nameOne(path string, err error) error {
+// withHint is the error of opening path, or nil. Where path is no checkpoint, but a folder with some in it, the error
+// says which one to name instead.
+func withHint(path string, err error) error {
 	entries, _ := List(path)
 	if len(entries) == 0 || !errors.Is(err, fs.ErrNotExist) {
 		return err

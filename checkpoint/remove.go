@@ -62,8 +62,8 @@ func aside(path string) string {
 	return filepath.Join(filepath.Dir(path), name+".aside-"+random())
 }
 
-// discard removes a folder with a temporary name and the files in it that are a checkpoint's. A folder in which there is
-// more is kept under another name, which is returned.
+// discard removes a folder with a temporary name and the files in it that are a checkpoint's. A folder in which there
+// is more is kept under another name, which is returned.
 func discard(d disk, temp string) (kept string, err error) {
 	if stat, err := os.Lstat(temp); err != nil || !stat.IsDir() { // gone, or a link: what it leads to stays
 		return "", removeIfThere(d, temp)
@@ -83,6 +83,7 @@ func discard(d disk, temp string) (kept string, err error) {
 	return kept, nil
 }
 
+// removeIfThere removes a file; that there is none is no error.
 func removeIfThere(d disk, path string) error {
 	err := d.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -19,6 +19,14 @@ func TestLeftoversAreNamedAndCleaned(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(left, ModelFile), []byte("half"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	// A step can't be below 0, and a temporary name is not that of a file.
+	odd := filepath.Join(dir, "step--0000001", ModelFile)
+	if err := errors.Join(os.Mkdir(filepath.Dir(odd), 0o777), os.WriteFile(odd, nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(tempName(dir, 7), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"step-2", "step-0000000x", "step-00000002.bak", "other"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
 			t.Fatal(err)
@@ -33,7 +41,7 @@ func TestLeftoversAreNamedAndCleaned(t *testing.T) {
 	if removed, err := Clean(dir); err != nil || removed != nil {
 		t.Error(removed, err)
 	}
-	if entries, _ := os.ReadDir(dir); len(entries) != 5 {
+	if entries, _ := os.ReadDir(dir); len(entries) != 7 {
 		t.Error("Clean took what isn't its own:", entries)
 	}
 }

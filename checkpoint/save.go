@@ -27,8 +27,8 @@ type Content struct {
 // Each tensor's Save is called once and writes straight to the file. When Save returns without an error the checkpoint
 // is durable: files, folder and names are synced, and one that it replaces is removed after that. After an error the
 // folder doesn't exist under its final name and the older checkpoints are as they were, except that an error from the
-// last sync, of the name, comes with the path of a whole checkpoint that a power cut could still lose. A full disk gives
-// a *NoSpaceError, found before the first byte where the system says how much is free.
+// last sync, of the name, comes with the path of a whole checkpoint that a power cut could still lose. A full disk
+// gives a *NoSpaceError, found before the first byte where the system says how much is free.
 func Save(dir string, step int, c Content) (path string, err error) {
 	return save(osDisk{}, dir, step, c)
 }
@@ -53,7 +53,8 @@ func save(d disk, dir string, step int, c Content) (string, error) {
 		return "", explain(d, dir, final, need, err)
 	}
 	if _, err := os.Lstat(final); err == nil && !own(final) {
-		return "", fmt.Errorf("the checkpoint %s was not saved: something of that name is there, and it is no checkpoint: move it away", final)
+		return "", fmt.Errorf("the checkpoint %s was not saved: something of that name is there, and it is no checkpoint: "+
+			"move it away", final)
 	}
 	if free, known := d.Free(dir); known && free < need {
 		return "", &NoSpaceError{Path: final, Need: need, Free: free}

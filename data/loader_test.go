@@ -443,6 +443,33 @@ func TestLoaderOptions(t *testing.T) {
 	}
 }
 
+// A rate that can't be played at one of the speeds is an error before anything is read.
+func TestLoaderChecksRates(t *testing.T) {
+	f := feature.Default()
+	f.SampleRate, f.NumMels = 1000, 4
+	a := feature.Augment{Speeds: []float64{1, 2}}
+	set := func(rates ...int) *Set {
+		s := &Set{Path: "x", SampleRate: 1000, Report: new(Report)}
+		for i, rate := range rates {
+			s.Utterances = append(s.Utterances, &Utterance{ID: fmt.Sprintf("u%d", i), File: "x", Line: 7 + i, Rate: rate, Samples: rate})
+		}
+		return s
+	}
+	// 768000 Hz at speed 2 are 1536 samples of sound for each of 1000 Hz; at most 1000 are possible.
+	_, err := NewLoader(set(8000, 8000, 768000), LoaderOptions{Window: 1, Feature: f, Augment: &a})
+	if err == nil || !strings.Contains(err.Error(), "u2 (x, line 9) has 768000 Hz and can't be played at speed 2") {
+		t.Errorf("%v", err)
+	}
+	for _, o := range []LoaderOptions{{Window: 1, Feature: f}, {Window: 1, Feature: f, Evaluate: true}} {
+		if _, err := NewLoader(set(8000, 768000), o); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := NewLoader(set(8000, 1), LoaderOptions{Window: 1, Feature: f}); err == nil || !strings.Contains(err.Error(), "at speed 1") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestStatistics(t *testing.T) {
 	s := spoken(t, 70)
 	o := options8k(1).Feature

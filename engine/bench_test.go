@@ -4,9 +4,11 @@ import (
 	"runtime"
 	"testing"
 
-	"konkanitrain/device"
 	"konkanitrain/model"
 )
+
+// eight is 8 seconds of sound.
+var eight = variant{model.Shape{Batch: 1, Frames: 800, Tokens: 80}, "training"}
 
 // BenchmarkCompile measures what a new batch shape costs: building the graph, its gradient, and the program. It
 // reports the heap that the program and a machine of it keep; the graph is garbage by then.
@@ -15,7 +17,7 @@ func BenchmarkCompile(b *testing.B) {
 		b.Run(p.name, func(b *testing.B) {
 			var prog *Program
 			for b.Loop() {
-				spec, _ := networkSpec(b, p.config, model.Shape{Batch: 1, Frames: 800, Tokens: 80}, true)
+				spec, _ := networkSpec(b, p.config, eight.Shape, model.Training)
 				var err error
 				if prog, err = Compile(spec); err != nil {
 					b.Fatal(err)
@@ -27,52 +29,20 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// kept is the heap, in bytes, that one program of c and one machine of it hold.
+// kept is the heap, in bytes, that a crew of one holds for one program of c and one machine of it.
 func kept(t testing.TB, c model.Config) int {
 	t.Helper()
-	shape := model.Shape{Batch: 1, Frames: 800, Tokens: 80}
-	layout, crew := paramCrew(t, c)
+	net := newTestNet(c)
+	net.tables.Shared(model.Positions, []int{2*eight.Encoded(c) - 1, c.DModel}) // tables belong to all programs
+	net.tables.Shared(model.DecoderPositions, []int{eight.Tokens + 1, c.DModel})
+	crew := crew(t, net, 1, true)
 	before := heap()
-	spec, _ := networkSpec(t, c, shape, true)
-	prog, err := Compile(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec = Spec{}
-	if err := crew.Reserve(prog.ArenaBytes()); err != nil {
-		t.Fatal(err)
-	}
-	m, err := crew.Workers[0].Machine(prog)
-	if err != nil {
+	if err := crew.Prepare([]Batch[variant]{{Key: eight}}, 0); err != nil {
 		t.Fatal(err)
 	}
 	n := heap() - before
-	runtime.KeepAlive(m)
-	runtime.KeepAlive(layout)
-	runtime.KeepAlive(spec)
+	runtime.KeepAlive(crew)
 	return n
-}
-
-// paramCrew is a crew of one worker for a network, its tables made already.
-func paramCrew(t testing.TB, c model.Config) (*Layout, *Crew) {
-	t.Helper()
-	var names []string
-	var dims [][]int
-	for _, p := range model.Parameters(c) {
-		names, dims = append(names, p.Name), append(dims, p.Shape)
-	}
-	layout, err := NewLayout(names, shapes(dims...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables := model.NewTables(c.DModel)
-	tables.Shared(model.Positions, []int{2*200 - 1, c.DModel})
-	crew, err := NewCrew(device.NewHost(), 1, layout, make([]float32, layout.Words), tables.Shared, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(crew.Close)
-	return layout, crew
 }
 
 func heap() int {

@@ -26,13 +26,15 @@ func (c *Cache[K]) Get(key K) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.keep(key, p)
-	return p, nil
+	return c.keep(key, p), nil
 }
 
 // GetAll is Get for several keys, compiled on all cores. The programs are in the order of keys; none of them is dropped
 // for another of them unless there are more than Limit.
 func (c *Cache[K]) GetAll(keys []K) ([]*Program, error) {
+	for _, key := range keys {
+		c.kept(key) // whatever is there has been used now: others are dropped first
+	}
 	programs, errs := make([]*Program, len(keys)), make([]error, len(keys))
 	var next atomic.Int64
 	var wait sync.WaitGroup
@@ -70,14 +72,15 @@ func (c *Cache[K]) kept(key K) *Program {
 	return p
 }
 
-func (c *Cache[K]) keep(key K, p *Program) {
+// keep takes in what was built for key, unless another goroutine was quicker, and returns what is kept.
+func (c *Cache[K]) keep(key K, p *Program) *Program {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.programs == nil {
 		c.programs = map[K]*Program{}
 	}
-	if c.programs[key] != nil {
-		return // another goroutine was quicker with an equal program
+	if first := c.programs[key]; first != nil {
+		return first
 	}
 	for len(c.recent) >= max(c.Limit, 1) {
 		oldest := c.recent[0]
@@ -89,4 +92,5 @@ func (c *Cache[K]) keep(key K, p *Program) {
 	}
 	c.programs[key] = p
 	c.recent = append(c.recent, key)
+	return p
 }

@@ -43,7 +43,9 @@ var rewrites = []func(*code) error{fuseSums, flatGradients, half, recompute, dea
 
 // Compile makes a program of what spec asks for, and of nothing else: Grad also builds gradients that nobody
 // needs. It is a pure function of the graph and the spec.
-func Compile(spec Spec) (*Program, error) {
+func Compile(spec Spec) (*Program, error) { return compile(spec, rewrites) }
+
+func compile(spec Spec, rewrites []func(*code) error) (*Program, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}

@@ -35,12 +35,23 @@ func small(t *testing.T) *rig {
 	lengths, scale := ints("lengths", []int{2}, 6, 4), floats("scale", 1)
 	targets, targetLengths := ints("targets", []int{2, 2}, 2, 3, 3, 0), ints("target_lengths", []int{2}, 2, 1)
 
+	g.In("block")
+	g.At("block.norm")
 	h := g.LayerNorm(x, gamma, beta)
 	g.Relu(h) // nobody reads it
-	y := g.RelativeAttention(h, h, h, g.Linear(table, pos, nil), u, v, lengths, nil, op.RelativeOptions{Heads: 2})
-	z := g.Swish(g.Residual(x, 1, y, nil, op.Drop{}), nil, op.Drop{})
+	g.At("block.attn.pos")
+	p := g.Linear(table, pos, nil)
+	g.At("block.attn")
+	y := g.RelativeAttention(h, h, h, p, u, v, lengths, nil, op.RelativeOptions{Heads: 2})
+	g.At("block.out")
+	y = g.Residual(x, 1, y, nil, op.Drop{})
+	g.In("")
+	z := g.Swish(y, nil, op.Drop{}) // at the same place
+	g.At("ctc")
 	logits := g.Linear(z, out, bias)
+	g.At("ctc.loss")
 	ctc := g.CTC(logits, lengths, targets, targetLengths, 1)
+	g.At("loss")
 	loss := g.Total(ctc, nil, scale, 1)
 	weights := []*G.Node{gamma, beta, pos, u, v, out, bias}
 	grads := g.Grad(loss, append(slices.Clone(weights), x)...)
@@ -102,16 +113,16 @@ func TestViewsAreAliases(t *testing.T) {
 	p := small(t).compile()
 	i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Op.Name == "attention.relative.grad" })
 	packed := p.Steps[i].Out
-	offsets := map[int]bool{}
+	offsets := map[int64]bool{}
 	for _, s := range p.Steps[i+1:] {
 		for _, in := range s.In {
-			if in.Space == Arena && in.Block == packed.Block {
+			if in.Space == Arena && in.Buffer == packed.Buffer {
 				offsets[in.Offset-packed.Offset] = true
 			}
 		}
 	}
-	// dq, dk, dv of 2·6·8 words each, dp of 11·8, du and dw of 8
-	want := []int{0, 96, 192, 288, 376, 384}
+	// dq, dk, dv of 2·6·8 elements each, dp of 11·8, du and dw of 8
+	want := []int64{0, 4 * 96, 4 * 192, 4 * 288, 4 * 376, 4 * 384}
 	if got := slices.Sorted(maps.Keys(offsets)); !slices.Equal(got, want) {
 		t.Errorf("parts of the packed gradient are read at %v, want %v", got, want)
 	}
@@ -192,10 +203,10 @@ func TestBindErrors(t *testing.T) {
 		change func(*Memory)
 		says   string
 	}{
-		{func(m *Memory) { m.Arena = m.Arena[1:] }, "needs an arena of"},
+		{func(m *Memory) { m.Arena = m.Arena[4:] }, "needs an arena of"},
 		{func(m *Memory) { m.Grads = nil }, "grad("},
 		{func(m *Memory) { m.Shared = nil }, "shared(positions)"},
-		{func(m *Memory) { m.Layout, _ = NewLayout(nil, nil) }, "needs 8 words, there are 0"},
+		{func(m *Memory) { m.Layout, _ = NewLayout(nil) }, "needs 32 bytes, there are 0"},
 	} {
 		m := full
 		c.change(&m)

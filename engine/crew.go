@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -19,7 +18,6 @@ type Crew[K comparable] struct {
 	*holding[K]
 	workers []*worker[K]
 	done    chan error
-	closed  bool
 	tables  int64 // bytes of tables when machines were bound: they are bound anew when tables have grown
 
 	// What the workers work on, and their tasks, made once because a method value is an allocation.
@@ -61,6 +59,10 @@ func NewCrew[K comparable](dev device.Device, net Network[K], workers int, train
 	if err != nil {
 		return nil, err
 	}
+	if h.weights.Size() > 0 && h.weights.Host() == nil {
+		h.free()
+		return nil, fmt.Errorf("a crew needs memory that the host can address: that of device %s is not", dev.Name())
+	}
 	c := &Crew[K]{holding: h, done: make(chan error, workers), pieces: cut(h.layout), kernels: flatKernels{}}
 	c.programs.Dropped = c.forget
 	c.run = c.runBatches
@@ -80,8 +82,8 @@ func NewCrew[K comparable](dev device.Device, net Network[K], workers int, train
 // do runs task once on each worker at the same time and waits for all. It returns the first error. A panic inside a task
 // is a mistake in this program; it comes back as an error with its stack, so that the caller can still save what it has.
 func (c *Crew[K]) do(task func(*worker[K]) error) error {
-	if c.closed {
-		return errors.New("crew: closed, its workers are gone")
+	if err := c.usable(); err != nil {
+		return err
 	}
 	for _, w := range c.workers {
 		w.tasks <- task
@@ -110,18 +112,7 @@ func (c *Crew[K]) Wishes() Wishes { return cpuWishes(len(c.workers)) }
 // Prepare compiles, makes arenas large enough, and binds each batch's program to its worker's memory. A program that is
 // bound already costs a look at a map.
 func (c *Crew[K]) Prepare(batches []Batch[K], bytes int64) error {
-	c.programs.Limit = max(c.programs.Limit, len(batches)) // none of this pass may be dropped before it has run
-	for _, b := range batches {
-		if b.Worker < 0 || b.Worker >= len(c.workers) {
-			return fmt.Errorf("a batch for worker %d of %d", b.Worker, len(c.workers))
-		}
-		p, err := c.programs.Get(b.Key)
-		if err != nil {
-			return err
-		}
-		bytes = max(bytes, p.ArenaBytes())
-	}
-	moved, err := c.reserve(bytes)
+	moved, err := c.prepare(batches, bytes)
 	if moved {
 		c.unbind()
 	}
@@ -182,8 +173,17 @@ func (c *Crew[K]) table(name string, shape tensor.Shape) []float32 { return c.ne
 
 // Run makes a pass: each worker runs its batches one after the other.
 func (c *Crew[K]) Run(p *Pass[K]) error {
+	if err := c.checkWorkers(p.Batches); err != nil {
+		return err
+	}
 	c.pass = p
-	return c.do(c.run)
+	err := c.do(c.run)
+	if err != nil { // nobody knows what of it is in the gradients
+		for _, w := range c.workers {
+			w.runs = 0
+		}
+	}
+	return err
 }
 
 // runBatches is one worker's part of a pass.
@@ -194,7 +194,7 @@ func (c *Crew[K]) runBatches(w *worker[K]) error {
 		}
 		m := w.machines[c.programs.kept(b.Key)]
 		if m == nil {
-			return fmt.Errorf("batch %d, %+v, was not prepared", i, b.Key)
+			return notPrepared(i, b)
 		}
 		if err := c.pass.Fill(i, m); err != nil {
 			return err
@@ -208,6 +208,10 @@ func (c *Crew[K]) runBatches(w *worker[K]) error {
 		}
 	}
 	return nil
+}
+
+func notPrepared[K comparable](i int, b Batch[K]) error {
+	return fmt.Errorf("batch %d, %+v, was not prepared for worker %d", i, b.Key, b.Worker)
 }
 
 // Usage is what the crew holds.
@@ -240,7 +244,6 @@ func (c *Crew[K]) Close() {
 	if c.closed {
 		return
 	}
-	c.closed = true
 	for _, w := range c.workers {
 		close(w.tasks)
 	}

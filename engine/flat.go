@@ -90,6 +90,9 @@ func (w *worker[K]) flat(name string, of int, p piece, out op.Tensor, in ...op.T
 
 // Reduce adds the gradients of all workers that ran, in the order of the workers, to those of the first of them.
 func (c *Crew[K]) Reduce() (squares float64, err error) {
+	if err := c.usable(); err != nil {
+		return 0, err
+	}
 	c.ran = c.ran[:0]
 	for _, w := range c.workers {
 		if w.runs > 0 {
@@ -150,13 +153,18 @@ func (s AdamW) constants(to *[2][8]float32) {
 	}
 }
 
+// decaying are the constants for a parameter that decays, or doesn't.
+func decaying(constants *[2][8]float32, decay bool) []float32 {
+	if decay {
+		return constants[1][:]
+	}
+	return constants[0][:]
+}
+
 func (c *Crew[K]) updatePieces(w *worker[K]) error {
 	for i := w.index; i < len(c.pieces.tensors); i += len(c.workers) {
 		p := c.pieces.tensors[i]
-		constants := c.constants[0][:]
-		if p.decay {
-			constants = c.constants[1][:]
-		}
+		constants := decaying(&c.constants, p.decay)
 		weights := p.of(c.weights)
 		w.flat("adamw", 0, p, weights, weights, p.of(c.moments[0]), p.of(c.moments[1]), p.of(c.reduced), op.Tensor{Data: constants})
 	}
@@ -195,6 +203,9 @@ func (c *Crew[K]) finitePieces(w *worker[K]) error {
 
 // Initialize gives all weights their start values, and zeros to the moments.
 func (c *Crew[K]) Initialize(seed uint64) error {
+	if err := c.usable(); err != nil {
+		return err
+	}
 	for _, t := range c.layout.Tensors {
 		c.net.Start(t.Name, seed, floats(c.layout.view(c.weights.Host(), t.Name)))
 	}
@@ -208,8 +219,8 @@ func (c *Crew[K]) Initialize(seed uint64) error {
 
 // Mean replaces the weights by the mean of themselves and of up to n others.
 func (c *Crew[K]) Mean(n int, load func(i int) error) (used []int, err error) {
-	if !c.train {
-		return nil, errors.New("crew: it was not made for training, so there is no memory for a mean of weights")
+	if err := c.trains(); err != nil {
+		return nil, err
 	}
 	sum, one, lost := c.weights, c.moments[0], c.moments[1]
 	lost.Zero()

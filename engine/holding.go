@@ -20,11 +20,12 @@ type holding[K comparable] struct {
 	layout   *Layout
 	programs Cache[K]
 	train    bool
+	closed   bool
 
 	weights device.Buffer
 	moments [2]device.Buffer // nil without training
 	grads   []device.Buffer  // of each worker; nil without training
-	arenas  []device.Buffer  // of each worker; nil before the first Prepare
+	arenas  []device.Buffer  // of each worker, all of one size; nil before the first Prepare
 }
 
 // hold allocates weights, and with train gradients for each worker and both moments, all zeros.
@@ -70,17 +71,38 @@ func (h *holding[K]) compile(key K) (*Program, error) {
 	return Compile(spec)
 }
 
-// free gives all buffers back.
+// free gives all buffers back. From then on whatever needs them is an error.
 func (h *holding[K]) free() {
+	h.closed = true
 	for _, list := range [][]device.Buffer{{h.weights}, h.moments[:], h.grads, h.arenas} {
-		for i, b := range list {
-			if b != nil {
-				b.Free()
-			}
-			list[i] = nil
-		}
+		freeAll(list)
 	}
 	h.weights = nil
+}
+
+func freeAll(list []device.Buffer) {
+	for i, b := range list {
+		if b != nil {
+			b.Free()
+		}
+		list[i] = nil
+	}
+}
+
+// usable is an error after Close.
+func (h *holding[K]) usable() error {
+	if h.closed {
+		return errors.New("this replica is closed: its memory is given back")
+	}
+	return nil
+}
+
+// trains is an error where there are no moments.
+func (h *holding[K]) trains() error {
+	if !h.train {
+		return errors.New("this replica was not made for training: it has no moments")
+	}
+	return h.usable()
 }
 
 // Prices are what programs take.
@@ -97,47 +119,75 @@ func (h *holding[K]) Prices(keys []K) ([]Price, error) {
 	return prices, nil
 }
 
-// reserve makes every arena at least so many bytes large. moved says that at least one is another now. After an error
-// arenas have the size that they had.
-func (h *holding[K]) reserve(bytes int64) (moved bool, err error) {
-	for i, old := range h.arenas {
-		if old != nil && old.Size() >= bytes {
-			continue
+// checkWorkers refuses batches for a worker that isn't there.
+func (h *holding[K]) checkWorkers(batches []Batch[K]) error {
+	for i, b := range batches {
+		if b.Worker < 0 || b.Worker >= len(h.arenas) {
+			return fmt.Errorf("batch %d, %+v, is for worker %d: there are workers 0 to %d", i, b.Key, b.Worker, len(h.arenas)-1)
 		}
-		what := fmt.Sprintf("arena of worker %d", i)
-		var size int64
-		if old != nil { // it is given back first: both may be too much
-			size = old.Size()
-			old.Free()
-		}
-		moved = true
-		if h.arenas[i], err = h.dev.Alloc(bytes, what); err == nil {
-			continue
-		}
-		h.arenas[i] = nil
-		if old != nil {
-			b, again := h.dev.Alloc(size, what)
-			if again != nil {
-				return moved, errors.Join(err, again)
-			}
-			h.arenas[i] = b
-		}
-		return moved, err
 	}
-	return moved, nil
+	return nil
+}
+
+// prepare compiles what batches need and makes every arena large enough for it, and for so many bytes at least. moved
+// says that the arenas are others now, which may be so after an error too.
+func (h *holding[K]) prepare(batches []Batch[K], bytes int64) (moved bool, err error) {
+	if err := h.usable(); err != nil {
+		return false, err
+	}
+	if err := h.checkWorkers(batches); err != nil {
+		return false, err
+	}
+	h.programs.Limit = max(h.programs.Limit, len(batches)) // none of this pass may be dropped before it has run
+	for _, b := range batches {
+		p, err := h.programs.Get(b.Key)
+		if err != nil {
+			return false, err
+		}
+		bytes = max(bytes, p.ArenaBytes())
+	}
+	if h.arenas[0] != nil && h.arenas[0].Size() >= bytes {
+		return false, nil
+	}
+	return true, h.reserve(bytes)
+}
+
+// reserve makes all arenas anew. The old ones are given back first: both may be too much. After an error arenas have the
+// size that they had.
+func (h *holding[K]) reserve(bytes int64) error {
+	old := int64(-1)
+	if h.arenas[0] != nil {
+		old = h.arenas[0].Size()
+	}
+	err := h.allocArenas(bytes)
+	if err != nil && old >= 0 {
+		err = errors.Join(err, h.allocArenas(old))
+	}
+	return err
+}
+
+// allocArenas puts arenas of a size in the place of those that are there. After an error there are none.
+func (h *holding[K]) allocArenas(bytes int64) (err error) {
+	freeAll(h.arenas)
+	for i := range h.arenas {
+		if h.arenas[i], err = h.dev.Alloc(bytes, fmt.Sprintf("arena of worker %d", i)); err != nil {
+			h.arenas[i] = nil
+			freeAll(h.arenas)
+			return err
+		}
+	}
+	return nil
 }
 
 // flat is one of the flat buffers.
 func (h *holding[K]) flat(of Flat) (device.Buffer, error) {
 	switch {
 	case of == Weights:
-		return h.weights, nil
+		return h.weights, h.usable()
 	case of > SecondMoments:
 		return nil, fmt.Errorf("there is no flat buffer %d", of)
-	case !h.train:
-		return nil, errors.New("this replica was not made for training: it has no moments")
 	}
-	return h.moments[of-FirstMoments], nil
+	return h.moments[of-FirstMoments], h.trains()
 }
 
 // part is where a parameter lies in one of the flat buffers.
@@ -179,7 +229,7 @@ func (h *holding[K]) Import(of Flat, name string, r io.Reader) error {
 		_, err = io.CopyN(io.NewOffsetWriter(b, p.Offset), r, p.Bytes())
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("reading %s, %d bytes: %w", name, p.Bytes(), err)
 	}
 	return nil
 }

@@ -20,53 +20,65 @@ func tiny(subsampling, decoderLayers int) model.Config {
 	}
 }
 
-// networkSpec is what training (or evaluating) a network asks the engine for.
-func networkSpec(t testing.TB, c model.Config, shape model.Shape, train bool) (Spec, *model.Network) {
+// networkSpec is what a network asks the engine for.
+func networkSpec(t testing.TB, c model.Config, shape model.Shape, purpose model.Purpose) (Spec, *model.Network) {
 	t.Helper()
-	net, err := model.Build(c, shape, train)
+	spec, net, err := buildSpec(c, shape, purpose)
 	if err != nil {
-		t.Fatal(err)
-	}
-	spec := Spec{Weights: net.Weights, Shared: net.Shared, Outputs: map[string]*G.Node{"ctc": net.CTC}}
-	if net.CE != nil {
-		spec.Outputs["ce"] = net.CE
-	}
-	if train {
-		spec.Loss, spec.Grads = net.Loss, net.Graph.Grad(net.Loss, net.Weights...)
-	} else {
-		spec.Outputs["logits"] = net.Logits
-	}
-	if err := net.Graph.Err(); err != nil {
 		t.Fatal(err)
 	}
 	return spec, net
 }
 
+func buildSpec(c model.Config, shape model.Shape, purpose model.Purpose) (Spec, *model.Network, error) {
+	net, err := model.Build(c, shape, purpose)
+	if err != nil {
+		return Spec{}, nil, err
+	}
+	spec := Spec{Weights: net.Weights, Shared: net.Shared, Outputs: map[string]*G.Node{}}
+	for name, node := range map[string]*G.Node{"ctc": net.CTC, "ce": net.CE} {
+		if node != nil {
+			spec.Outputs[name] = node
+		}
+	}
+	if purpose == model.Training {
+		spec.Loss, spec.Grads = net.Loss, net.Graph.Grad(net.Loss, net.Weights...)
+	} else {
+		spec.Outputs["logits"] = net.Logits
+	}
+	return spec, net, net.Graph.Err()
+}
+
 // networkRig gives a network start values and a random batch of utterances of different lengths.
-func networkRig(t *testing.T, c model.Config, shape model.Shape, train bool) (*rig, *op.Graph) {
+func networkRig(t *testing.T, c model.Config, shape model.Shape, purpose model.Purpose) (*rig, *op.Graph) {
 	t.Helper()
-	spec, net := networkSpec(t, c, shape, train)
+	spec, net := networkSpec(t, c, shape, purpose)
 	r := testkit.Rand(7)
 	feeds := map[*G.Node]op.Array{}
-	for i, p := range model.Parameters(c) {
+	parameters := map[string]model.Parameter{}
+	for _, p := range model.Parameters(c) {
+		parameters[p.Name] = p
+	}
+	for _, n := range net.Weights {
+		p := parameters[n.Name()]
 		w := make([]float32, p.Size())
 		p.Init(w, 1)
 		a := op.Array{Data: doubles(w), Shape: p.Shape}
 		for k := range a.Data { // norms and biases start at 1 and 0: too special
 			a.Data[k] = float64(float32(a.Data[k] + 0.1*r.NormFloat64()))
 		}
-		feeds[net.Weights[i]] = a
+		feeds[n] = a
 	}
-	lengths, targetLengths, targets, keys := make([]int32, shape.Batch), make([]int32, shape.Batch), make([]int32, shape.Batch*shape.Tokens), make([]int32, 2*shape.Batch)
+	lengths, targetLengths, targets, seeds := make([]int32, shape.Batch), make([]int32, shape.Batch), make([]int32, shape.Batch*shape.Tokens), make([]int32, 2*shape.Batch)
 	for b := range shape.Batch {
 		lengths[b] = int32(shape.Frames - b*shape.Frames/(2*shape.Batch))
 		targetLengths[b] = int32(max(shape.Tokens-b, 0))
 		for u := range targetLengths[b] {
 			targets[b*shape.Tokens+int(u)] = int32(3 + r.IntN(c.Vocab-3))
 		}
-		keys[2*b], keys[2*b+1] = r.Int32(), r.Int32()
+		seeds[2*b], seeds[2*b+1] = r.Int32(), r.Int32()
 	}
-	ints := map[string][]int32{model.Lengths: lengths, model.Targets: targets, model.TargetLengths: targetLengths, model.Keys: keys}
+	ints := map[string][]int32{model.Lengths: lengths, model.Targets: targets, model.TargetLengths: targetLengths, model.Seeds: seeds}
 	for _, n := range net.Graph.Inputs() {
 		if _, known := feeds[n]; known {
 			continue
@@ -76,7 +88,7 @@ func networkRig(t *testing.T, c model.Config, shape model.Shape, train bool) (*r
 			feeds[n] = randomArray(r, 1, n.Shape()...)
 		case model.Scale:
 			feeds[n] = op.Array{Data: []float64{1 / float64(shape.Batch)}, Shape: n.Shape()}
-		case model.Positions:
+		case model.Positions, model.DecoderPositions:
 			feeds[n] = op.Array{Data: doubles(model.NewTables(c.DModel).Shared(name, n.Shape())), Shape: n.Shape()}
 		default:
 			feeds[n] = intArray(n.Shape(), ints[name]...)
@@ -87,11 +99,12 @@ func networkRig(t *testing.T, c model.Config, shape model.Shape, train bool) (*r
 
 // TestNetworks holds whole networks in planned memory to the specifications in float64 and to Gorgonia's tape.
 func TestNetworks(t *testing.T) {
+	t.Parallel()
 	shape := model.Shape{Batch: 3, Frames: 37, Tokens: 4}
 	for _, c := range []model.Config{tiny(2, 1), tiny(4, 2), tiny(8, 1), tiny(4, 0)} {
-		for _, train := range []bool{true, false} {
-			t.Run(fmt.Sprintf("subsampling %d, %d decoder layers, train %v", c.Subsampling, c.DecoderLayers, train), func(t *testing.T) {
-				r, g := networkRig(t, c, shape, train)
+		for _, purpose := range []model.Purpose{model.Training, model.Scoring, model.Transcribing} {
+			t.Run(fmt.Sprintf("subsampling %d, %d decoder layers, purpose %d", c.Subsampling, c.DecoderLayers, purpose), func(t *testing.T) {
+				r, g := networkRig(t, c, shape, purpose)
 				p := r.compile()
 				for _, s := range p.Steps {
 					if s.Op.Name == "subsample.conv.dx" || s.Op.View != nil {
@@ -102,7 +115,7 @@ func TestNetworks(t *testing.T) {
 				r.run(m, false)
 				got := r.results(m)
 				r.compare("network", got, r.reference(), 1e-5) // the goldens' own allowance for gradients in float32
-				if train {
+				if purpose == model.Training {
 					r.compare("beside the tape", got, r.tape(g), 1e-5)
 				}
 				r.fill(m) // a run may overwrite its inputs
@@ -139,14 +152,36 @@ func preset(d, encoderLayers, decoderLayers int) model.Config {
 	}
 }
 
+// modes are the ways in which a network is compiled.
+var modes = []struct {
+	name      string
+	purpose   model.Purpose
+	half      bool
+	recompute Recompute
+}{
+	{"training", model.Training, false, RecomputeNone},
+	{"half", model.Training, true, RecomputeNone},
+	{"recompute", model.Training, false, RecomputeBlocks},
+	{"half, recompute", model.Training, true, RecomputeBlocks},
+	{"scoring", model.Scoring, false, RecomputeNone},
+	{"transcribing", model.Transcribing, false, RecomputeNone},
+}
+
 // TestPlansOfPresets: the arena is within 5 % of the least possible for every preset, alone or in a batch, short
 // and long, and a program's text is the same each time it is compiled.
 func TestPlansOfPresets(t *testing.T) {
+	t.Parallel()
 	for _, p := range presets {
-		for _, shape := range []model.Shape{{Batch: 1, Frames: 800, Tokens: 80}, {Batch: 4, Frames: 400, Tokens: 40}, {Batch: 1, Frames: 3000, Tokens: 300}} {
-			for _, mode := range []string{"eval", "train", "half"} {
-				spec, _ := networkSpec(t, p.config, shape, mode != "eval")
-				spec.Half = mode == "half"
+		for i, shape := range []model.Shape{{Batch: 1, Frames: 800, Tokens: 80}, {Batch: 4, Frames: 400, Tokens: 40}, {Batch: 1, Frames: 3000, Tokens: 300}} {
+			specs := map[model.Purpose]Spec{}
+			for _, mode := range modes {
+				what := fmt.Sprintf("%s %+v %s", p.name, shape, mode.name)
+				spec, built := specs[mode.purpose]
+				if !built {
+					spec, _ = networkSpec(t, p.config, shape, mode.purpose)
+					specs[mode.purpose] = spec
+				}
+				spec.Half, spec.Recompute = mode.half, mode.recompute
 				prog, err := Compile(spec)
 				if err != nil {
 					t.Fatal(err)
@@ -154,13 +189,17 @@ func TestPlansOfPresets(t *testing.T) {
 				if err := prog.Plan.Check(); err != nil {
 					t.Error(err)
 				}
+				checkAliases(t, prog)
 				size, live := prog.Plan.Size, prog.Plan.Live()
-				t.Logf("%s %+v %s: %d steps, arena %.2f MB, %.2f %% above what lives at most", p.name, shape, mode, len(prog.Steps), float64(prog.ArenaBytes())/1e6, 100*float64(size-live)/float64(live))
+				t.Logf("%s: %d steps, arena %.2f MB, %.2f %% above what lives at most", what, len(prog.Steps), float64(prog.ArenaBytes())/1e6, 100*float64(size-live)/float64(live))
 				if size < live || float64(size) > 1.05*float64(live) {
-					t.Errorf("%s %+v %s: an arena of %d words for %d live", p.name, shape, mode, size, live)
+					t.Errorf("%s: an arena of %d bytes for %d live", what, size, live)
+				}
+				if i > 0 { // the text doesn't depend on sizes
+					continue
 				}
 				if again, err := Compile(spec); err != nil || again.String() != prog.String() {
-					t.Errorf("%s %+v %s: compiled twice, two programs (%v)", p.name, shape, mode, err)
+					t.Errorf("%s: compiled twice, two programs (%v)", what, err)
 				}
 			}
 		}

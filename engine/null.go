@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"io"
 
 	"konkanitrain/device"
@@ -23,28 +22,36 @@ func NewNull[K comparable](dev *device.Null, net Network[K], workers int, train 
 // Wishes are those of a crew of as many workers.
 func (n *Null[K]) Wishes() Wishes { return cpuWishes(len(n.arenas)) }
 
-// Prepare compiles, and counts the arenas.
+// Prepare compiles, and counts the arenas. Tables are made, as only the network knows what they take.
 func (n *Null[K]) Prepare(batches []Batch[K], bytes int64) error {
+	if _, err := n.prepare(batches, bytes); err != nil {
+		return err
+	}
 	for _, b := range batches {
-		if b.Worker < 0 || b.Worker >= len(n.arenas) {
-			return fmt.Errorf("a batch for worker %d of %d", b.Worker, len(n.arenas))
-		}
 		p, err := n.programs.Get(b.Key)
 		if err != nil {
 			return err
 		}
-		bytes = max(bytes, p.ArenaBytes())
+		for _, s := range p.Steps {
+			for _, in := range s.In {
+				if in.Space == Shared {
+					n.net.Table(in.Name, in.Type.Shape)
+				}
+			}
+		}
 	}
-	_, err := n.reserve(bytes)
-	return err
+	return nil
 }
 
 // Run looks whether the pass was prepared, and computes nothing: Fill and Collect are not called.
 func (n *Null[K]) Run(p *Pass[K]) error {
+	if err := n.checkWorkers(p.Batches); err != nil {
+		return err
+	}
 	for i, b := range p.Batches {
-		prog := n.programs.kept(b.Key)
-		if prog == nil || n.arenas[b.Worker] == nil || n.arenas[b.Worker].Size() < prog.ArenaBytes() {
-			return fmt.Errorf("batch %d, %+v, was not prepared", i, b.Key)
+		prog, arena := n.programs.kept(b.Key), n.arenas[b.Worker]
+		if prog == nil || arena == nil || arena.Size() < prog.ArenaBytes() {
+			return notPrepared(i, b)
 		}
 	}
 	return nil
@@ -82,6 +89,9 @@ func (zeros) Read(p []byte) (int, error) {
 
 // Mean has nothing to average.
 func (n *Null[K]) Mean(count int, load func(i int) error) (used []int, err error) {
+	if err := n.trains(); err != nil {
+		return nil, err
+	}
 	for i := range count {
 		if load(i) == nil {
 			used = append(used, i)

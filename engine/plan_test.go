@@ -9,14 +9,14 @@ import (
 )
 
 func TestPlanText(t *testing.T) {
-	p := NewPlan([]Block{
-		{"features", 320, -1, 1},
-		{"a", 100, 0, 3},
-		{"b", 17, 1, 2},
-		{"gap", 64, 2, 4},
-		{"loss", 1, 4, forever},
+	p := NewPlan([]Buffer{
+		{"features", 1280, -1, 1},
+		{"a", 400, 0, 3},
+		{"b", 68, 1, 2},
+		{"gap", 256, 2, 4},
+		{"loss", 4, 4, End},
 		{"nothing", 0, 3, 3},
-		{"c", 300, 3, 5},
+		{"c", 1200, 3, 5},
 	})
 	if err := p.Check(); err != nil {
 		t.Fatal(err)
@@ -25,46 +25,46 @@ func TestPlanText(t *testing.T) {
 }
 
 func TestCheckSeesWhatIsWrong(t *testing.T) {
-	blocks := []Block{{"a", 16, 0, 2}, {"b", 16, 2, 3}}
+	buffers := []Buffer{{"a", 64, 0, 2}, {"b", 64, 2, 3}}
 	for _, c := range []struct {
-		offsets []int
-		size    int
+		offsets []int64
+		size    int64
 		says    string
 	}{
-		{[]int{0, 16}, 32, ""},
-		{[]int{0, 0}, 32, "overlap"},
-		{[]int{0, 8}, 32, "not on a cache line"},
-		{[]int{0, 16}, 31, "outside"},
-		{[]int{-16, 16}, 32, "outside"},
+		{[]int64{0, 64}, 128, ""},
+		{[]int64{0, 0}, 128, "overlap"},
+		{[]int64{0, 32}, 128, "not on a cache line"},
+		{[]int64{0, 64}, 127, "outside"},
+		{[]int64{-64, 64}, 128, "outside"},
 	} {
-		err := Plan{Blocks: blocks, Offsets: c.offsets, Size: c.size}.Check()
+		err := Plan{Buffers: buffers, Offsets: c.offsets, Size: c.size}.Check()
 		if got := fmt.Sprint(err); err == nil != (c.says == "") || !strings.Contains(got, c.says) {
-			t.Errorf("offsets %v in %d words: error is %v, want %q", c.offsets, c.size, err, c.says)
+			t.Errorf("offsets %v in %d bytes: error is %v, want %q", c.offsets, c.size, err, c.says)
 		}
 	}
 }
 
 // checkPlan holds a plan to its promises, step by step rather than pair by pair as Plan.Check does.
-func checkPlan(t *testing.T, blocks []Block) {
+func checkPlan(t *testing.T, buffers []Buffer) {
 	t.Helper()
-	p := NewPlan(blocks)
+	p := NewPlan(buffers)
 	if err := p.Check(); err != nil {
 		t.Fatal(err)
 	}
-	most := 0
+	var most int64
 	for step := -1; step < 40; step++ {
-		owner, live := map[int]int{}, 0 // cache line -> block
-		for i, b := range blocks {
+		owner, live := map[int64]int{}, int64(0) // cache line -> buffer
+		for i, b := range buffers {
 			if step < b.First || step > b.Last {
 				continue
 			}
 			live += aligned(b.Size)
 			if p.Offsets[i] < 0 || p.Offsets[i]%align != 0 || p.Offsets[i]+b.Size > p.Size {
-				t.Fatalf("block %d lies at %d of %d words", i, p.Offsets[i], p.Size)
+				t.Fatalf("buffer %d lies at %d of %d bytes", i, p.Offsets[i], p.Size)
 			}
 			for line := p.Offsets[i] / align; line < (p.Offsets[i]+b.Size+align-1)/align; line++ {
 				if j, taken := owner[line]; taken {
-					t.Fatalf("at step %d blocks %d and %d share the cache line %d", step, j, i, line)
+					t.Fatalf("at step %d buffers %d and %d share the cache line %d", step, j, i, line)
 				}
 				owner[line] = i
 			}
@@ -72,67 +72,73 @@ func checkPlan(t *testing.T, blocks []Block) {
 		most = max(most, live)
 	}
 	if p.Live() != most || p.Size < most {
-		t.Fatalf("an arena of %d words, %d live: at most %d live at any step", p.Size, p.Live(), most)
+		t.Fatalf("an arena of %d bytes, %d live: at most %d live at any step", p.Size, p.Live(), most)
 	}
-	if again := NewPlan(blocks); again.String() != p.String() {
-		t.Fatal("equal blocks gave two plans")
+	if again := NewPlan(buffers); again.String() != p.String() {
+		t.Fatal("equal buffers gave two plans")
 	}
 }
 
-// randomBlocks live anywhere within 40 steps, some before the first one, some forever.
-func randomBlocks(seed uint64, n int) []Block {
+// randomBuffers live anywhere within 40 steps, some before the first one, some for ever.
+func randomBuffers(seed uint64, n int) []Buffer {
 	r := testkit.Rand(seed)
-	blocks := make([]Block, n)
-	for i := range blocks {
-		b := Block{Name: fmt.Sprint(i), Size: r.IntN(200), First: r.IntN(38) - 1}
+	buffers := make([]Buffer, n)
+	for i := range buffers {
+		b := Buffer{Name: fmt.Sprint(i), Size: int64(r.IntN(800)), First: r.IntN(38) - 1}
 		b.Last = min(b.First+r.IntN(12), 39)
 		if r.IntN(10) == 0 {
-			b.Last = forever
+			b.Last = End
 		}
-		blocks[i] = b
+		buffers[i] = b
 	}
-	return blocks
+	return buffers
 }
 
-func TestPlansOfRandomBlocks(t *testing.T) {
+func TestPlansOfRandomBuffers(t *testing.T) {
 	for seed := range uint64(200) {
-		checkPlan(t, randomBlocks(seed, int(seed)))
+		checkPlan(t, randomBuffers(seed, int(seed)))
 	}
 }
 
 func FuzzPlan(f *testing.F) {
 	f.Add([]byte{10, 0, 3, 200, 2, 5, 0, 0, 0, 16, 255, 40})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var blocks []Block
-		for ; len(data) >= 3 && len(blocks) < 300; data = data[3:] {
-			b := Block{Size: int(data[0]), First: int(data[1])%40 - 1}
+		var buffers []Buffer
+		for ; len(data) >= 3 && len(buffers) < 300; data = data[3:] {
+			b := Buffer{Size: 4 * int64(data[0]), First: int(data[1])%40 - 1}
 			b.Last = min(b.First+int(data[2]), 39)
 			if data[2] == 255 {
-				b.Last = forever
+				b.Last = End
 			}
-			blocks = append(blocks, b)
+			buffers = append(buffers, b)
 		}
-		checkPlan(t, blocks)
+		checkPlan(t, buffers)
 	})
 }
 
 func TestLayout(t *testing.T) {
-	l, err := NewLayout([]string{"a", "b", "c"}, shapes([]int{3, 5}, []int{16}, []int{}))
+	l, err := NewLayout([]Parameter{{Name: "a", Shape: []int{3, 5}}, {Name: "b", Shape: []int{16}, Decay: true}, {Name: "c", Shape: []int{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Words != 48 || l.Tensors[1].Offset != 16 || l.Tensors[2].Offset != 32 || l.Tensors[2].Words() != 1 {
+	if l.Bytes != 192 || l.Tensors[1].Offset != 64 || l.Tensors[2].Offset != 128 || l.Tensors[2].Bytes() != 4 {
 		t.Errorf("layout is %+v", l)
 	}
-	flat := make([]float32, l.Words)
-	a := l.View(flat, "a")
-	if len(a) != 15 || cap(a) != 15 {
-		t.Errorf("the view of a has %d words and room for %d, want 15", len(a), cap(a))
+	if b, ok := l.Find("b"); !ok || b.Offset != 64 || !b.Decay || b.Bytes() != 64 {
+		t.Errorf("b is %+v, %v", b, ok)
 	}
-	if l.View(flat, "d") != nil {
+	flat := zeroBytes(l.Bytes)
+	a := l.view(flat, "a")
+	if len(a) != 60 || cap(a) != 60 {
+		t.Errorf("the view of a has %d bytes and room for %d, want 60", len(a), cap(a))
+	}
+	if l.view(flat, "d") != nil || l.view(flat[:64], "b") != nil {
 		t.Error("a view of a parameter that isn't there")
 	}
-	if _, err := NewLayout([]string{"a", "b", "a"}, shapes([]int{1}, []int{1}, []int{1})); err == nil || !strings.Contains(err.Error(), "two parameters are called a") {
+	if _, ok := l.Find("d"); ok {
+		t.Error("a parameter that isn't there was found")
+	}
+	if _, err := NewLayout([]Parameter{{Name: "a"}, {Name: "b"}, {Name: "a"}}); err == nil || !strings.Contains(err.Error(), "two parameters are called a") {
 		t.Errorf("error for a name used twice is %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // A profiled run computes the same, counts each step once and all operations of the program.
 func TestProfile(t *testing.T) {
-	r, _ := networkRig(t, tiny(4, 1), model.Shape{Batch: 2, Frames: 37, Tokens: 4}, true)
+	r, _ := networkRig(t, tiny(4, 1), model.Shape{Batch: 2, Frames: 37, Tokens: 4}, model.Training)
 	p := r.compile()
 	m := r.bind(p)
 	r.run(m, false)

@@ -31,12 +31,17 @@ type grower struct {
 	used          map[*G.Node]bool
 	lengths, keys *G.Node
 	site          uint32
+	blocks        *rand.Rand // where blocks begin and end; nil without blocks
 }
 
-// randomRig is a random graph with its gradients, and some of its nodes as outputs.
-func randomRig(t *testing.T, seed uint64) (*rig, *op.Graph) {
+// randomRig is a random graph with its gradients, and some of its nodes as outputs; with blocks, some of its nodes
+// belong to blocks.
+func randomRig(t *testing.T, seed uint64, blocks bool) (*rig, *op.Graph) {
 	t.Helper()
 	g := &grower{Graph: op.NewGraph(), r: testkit.Rand(seed), feeds: map[*G.Node]op.Array{}, used: map[*G.Node]bool{}}
+	if blocks {
+		g.blocks = testkit.Rand(1000 + seed)
+	}
 	x := g.floats("x", randomBatch, randomFrames, randomWidth)
 	g.lengths = g.ints("lengths", []int{randomBatch}, 5, 3)
 	g.keys = g.ints("keys", []int{randomBatch, 2}, 1, 2, 3, 4)
@@ -44,9 +49,18 @@ func randomRig(t *testing.T, seed uint64) (*rig, *op.Graph) {
 	targetLengths := g.ints("target lengths", []int{randomBatch}, 3, 1)
 	scale := g.floats("scale", 1)
 	g.pool = []*G.Node{x}
-	for range 3 + g.r.IntN(10) {
+	for i := range 3 + g.r.IntN(10) {
+		if g.blocks != nil && g.blocks.IntN(3) == 0 { // a block ends here, and another may begin
+			g.In("")
+			if g.blocks.IntN(4) > 0 {
+				g.In(fmt.Sprint("blocks.", i))
+			}
+		}
+		g.At(fmt.Sprint("node.", i))
 		g.pool = append(g.pool, g.step())
 	}
+	g.In("")
+	g.At("")
 	y := g.pool[len(g.pool)-1]
 	for _, n := range g.pool {
 		if n != y && !g.used[n] {
@@ -146,9 +160,10 @@ func (g *grower) step() *G.Node {
 // TestRandomGraphs holds random graphs in planned memory to the specifications and to Gorgonia's tape. A result
 // that takes the memory of something read later, or a view at the wrong place, would show here.
 func TestRandomGraphs(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(150) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			r, g := randomRig(t, seed)
+			r, g := randomRig(t, seed, false)
 			p := r.compile()
 			m := r.bind(p)
 			r.run(m, false)

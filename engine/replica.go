@@ -34,9 +34,11 @@ type Replica[K comparable] interface {
 	// which are kept.
 	Prices(keys []K) ([]Price, error)
 	// Prepare compiles what the batches need and makes room for it, and for bytes in each arena at least. It is the one
-	// part of a pass that can fail for memory, with an error that wraps *device.OutOfMemory; the replica is as it was then.
+	// part of a pass that can fail for memory, with an error that wraps *device.OutOfMemory: arenas have the size that they
+	// had then, and whatever is to run has to be prepared again.
 	Prepare(batches []Batch[K], bytes int64) error
-	// Run makes a pass over batches that were prepared. Gradients are added to those of earlier passes since Reduce.
+	// Run makes a pass over batches that were prepared. Gradients are added to those of earlier passes since Reduce. After
+	// an error there are none, those of earlier passes included.
 	Run(p *Pass[K]) error
 	// Reduce sums the gradients of all passes since the last Reduce, in a fixed order, and returns the sum of its squares.
 	Reduce() (squares float64, err error)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"unsafe"
 
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -44,29 +45,28 @@ type rig struct {
 	spec   Spec
 	feeds  map[*G.Node]op.Array // of all leaves
 	layout *Layout
-	flat   []float32 // weights
-	grads  []float32
+	flat   []byte // weights
+	grads  []byte
 }
 
 // newRig takes a graph's spec and the values of its leaves. The gradients start as NaN: a run has to replace them.
 func newRig(t *testing.T, spec Spec, feeds map[*G.Node]op.Array) *rig {
 	t.Helper()
 	r := &rig{t: t, spec: spec, feeds: feeds}
-	var names []string
-	var shapes []tensor.Shape
+	var parameters []Parameter
 	for _, w := range spec.Weights {
-		names, shapes = append(names, w.Name()), append(shapes, w.Shape())
+		parameters = append(parameters, Parameter{Name: w.Name(), Shape: w.Shape()})
 	}
 	var err error
-	if r.layout, err = NewLayout(names, shapes); err != nil {
+	if r.layout, err = NewLayout(parameters); err != nil {
 		t.Fatal(err)
 	}
-	r.flat = make([]float32, r.layout.Words)
+	r.flat = zeroBytes(r.layout.Bytes)
 	for _, w := range spec.Weights {
-		fill(op.Tensor{Data: r.layout.View(r.flat, w.Name())}, feeds[w])
+		fill(op.Tensor{Data: floats(r.layout.view(r.flat, w.Name()))}, feeds[w])
 	}
 	if spec.Grads != nil {
-		r.grads = nans(r.layout.Words)
+		r.grads = nans(r.layout.Bytes)
 	}
 	return r
 }
@@ -80,24 +80,48 @@ func (r *rig) compile() *Program {
 	if err := p.Plan.Check(); err != nil {
 		r.t.Fatal(err)
 	}
-	for i, s := range p.Steps {
-		r.checkAliases(i, s)
-	}
+	checkAliases(r.t, p)
 	return p
 }
 
-// checkAliases fails if a step's result shares memory with an operand, other than one that it may take over whole.
-func (r *rig) checkAliases(i int, s Step) {
-	r.t.Helper()
-	for k, in := range s.In {
-		if in.Space != Arena || s.Out.Space != Arena || in.Block != s.Out.Block {
-			continue
+// checkAliases fails if a step's result or scratch space shares memory with an operand in the arena, other than a result
+// that takes over an operand whole, as its kernel allows, and one that is added to what is there.
+func checkAliases(t *testing.T, p *Program) {
+	t.Helper()
+	type span struct{ start, end int64 } // bytes of the arena
+	at := func(o Operand) span {
+		start := p.Plan.Offsets[o.Buffer] + o.Offset
+		return span{start, start + o.Type.Bytes()}
+	}
+	overlap := func(a, b span) bool { return a.start < b.end && b.start < a.end }
+	for i, s := range p.Steps {
+		var scratch span
+		if s.Scratch >= 0 {
+			start := p.Plan.Offsets[s.Scratch]
+			scratch = span{start, start + s.Kernel.Scratch}
+			if size := p.Plan.Buffers[s.Scratch].Size; size != s.Kernel.Scratch {
+				t.Errorf("step %d, %s: %d bytes of scratch space, the kernel needs %d", i, s.Op.Name, size, s.Kernel.Scratch)
+			}
 		}
-		if in.Offset+in.Words() <= s.Out.Offset || s.Out.Offset+s.Out.Words() <= in.Offset {
-			continue
+		if s.Scratch < 0 && s.Kernel.Scratch > 0 {
+			t.Errorf("step %d, %s: no scratch space, the kernel needs %d bytes", i, s.Op.Name, s.Kernel.Scratch)
 		}
-		if s.Add || !slices.Contains(s.Op.InPlace, k) || in.Offset != s.Out.Offset || in.Words() != s.Out.Words() {
-			r.t.Errorf("step %d, %s: the result lies on operand %d", i, s.Op.Name, k)
+		if s.Out.Space == Arena && overlap(at(s.Out), scratch) {
+			t.Errorf("step %d, %s: the result lies on the scratch space", i, s.Op.Name)
+		}
+		for k, in := range s.In {
+			if in.Space != Arena {
+				continue
+			}
+			if overlap(at(in), scratch) {
+				t.Errorf("step %d, %s: operand %d lies on the scratch space", i, s.Op.Name, k)
+			}
+			if s.Out.Space != Arena || !overlap(at(in), at(s.Out)) {
+				continue
+			}
+			if s.Add || !slices.Contains(s.Kernel.InPlace, k) || at(in) != at(s.Out) {
+				t.Errorf("step %d, %s: the result lies on operand %d", i, s.Op.Name, k)
+			}
 		}
 	}
 }
@@ -145,9 +169,14 @@ func (r *rig) results(m *Machine) map[string][]float32 {
 	}
 	for i := range r.spec.Grads {
 		name := r.spec.Weights[i].Name()
-		all["grad "+name] = slices.Clone(r.layout.View(r.grads, name))
+		all["grad "+name] = r.gradient(name)
 	}
 	return all
+}
+
+// gradient is a copy of a weight's gradient.
+func (r *rig) gradient(name string) []float32 {
+	return slices.Clone(floats(r.layout.view(r.grads, name)))
 }
 
 // nodes are the graph's nodes behind results.
@@ -252,11 +281,20 @@ func doubles(x []float32) []float64 {
 	return d
 }
 
-func nans(n int) []float32 {
-	if n == 0 {
-		return []float32{}
+// zeroBytes are n bytes of zeros, aligned as a device's are.
+func zeroBytes(n int64) []byte {
+	memory := make([]byte, n+align)
+	offset := int64(-uintptr(unsafe.Pointer(&memory[0])) & (align - 1))
+	return memory[offset : offset+n : offset+n]
+}
+
+// nans are n bytes that are NaN as float32, aligned as a device's are.
+func nans(n int64) []byte {
+	memory := zeroBytes(n)
+	for i := range floats(memory) {
+		floats(memory)[i] = float32(math.NaN())
 	}
-	return slices.Repeat([]float32{float32(math.NaN())}, n)
+	return memory
 }
 
 // randomArray is normally distributed, exact in float32.
@@ -273,12 +311,4 @@ func intArray(shape []int, values ...int32) op.Array {
 		panic(fmt.Sprintf("%d values for shape %v", len(values), shape))
 	}
 	return op.Array{Ints: values, Shape: shape}
-}
-
-func shapes(list ...[]int) []tensor.Shape {
-	var s []tensor.Shape
-	for _, shape := range list {
-		s = append(s, shape)
-	}
-	return s
 }

@@ -18,7 +18,7 @@ func TestPresetsBuild(t *testing.T) {
 	digits := Config{DModel: 96, Heads: 4, EncoderLayers: 3, ConvKernel: 15, Subsampling: 2, SubsampleChannels: 32, NumMels: 40, Vocab: 17, Dropout: 0.1}
 	for _, c := range []Config{standard(256, 12, 6, 100), standard(192, 8, 4, 100), standard(128, 6, 3, 100), digits} {
 		for _, shape := range []Shape{{1, 1, 1}, {1, 800, 80}, {4, 797, 33}, {2, 3000, 300}} {
-			net, err := Build(c, shape, true)
+			net, err := Build(c, shape, Training)
 			if err != nil {
 				t.Fatalf("d=%d %+v: %v", c.DModel, shape, err)
 			}
@@ -42,18 +42,26 @@ func TestPresetsBuild(t *testing.T) {
 	}
 }
 
-// Inputs are exactly those that the network needs.
+// Inputs are exactly those that the network needs for its purpose.
 func TestInputs(t *testing.T) {
-	base := []string{Features, Lengths, Positions, Scale, TargetLengths, Targets}
+	losses := []string{Scale, TargetLengths, Targets}
 	for _, c := range []struct {
 		decoder int
 		dropout float64
-		train   bool
-		keys    bool
-	}{{1, 0.1, true, true}, {1, 0.1, false, false}, {1, 0, true, false}, {0, 0.1, true, true}, {0, 0.1, false, false}} {
+		purpose Purpose
+		want    []string // beside features, lengths and positions
+	}{
+		{1, 0.1, Training, append([]string{Seeds, DecoderPositions}, losses...)},
+		{0, 0.1, Training, append([]string{Seeds}, losses...)},
+		{1, 0, Training, append([]string{DecoderPositions}, losses...)},
+		{1, 0.1, Scoring, append([]string{DecoderPositions}, losses...)},
+		{0, 0.1, Scoring, losses},
+		{1, 0.1, Transcribing, nil},
+		{0, 0, Transcribing, nil},
+	} {
 		config := standard(16, 1, c.decoder, 9)
 		config.Dropout = c.dropout
-		net, err := Build(config, Shape{2, 30, 3}, c.train)
+		net, err := Build(config, Shape{2, 30, 3}, c.purpose)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,21 +71,26 @@ func TestInputs(t *testing.T) {
 				names = append(names, n.Name())
 			}
 		}
-		want := slices.Clone(base)
-		if c.keys {
-			want = append(want, Keys)
-		}
+		want := append([]string{Features, Lengths, Positions}, c.want...)
 		slices.Sort(names)
 		slices.Sort(want)
 		if !slices.Equal(names, want) {
 			t.Errorf("%+v: inputs are %v, want %v", c, names, want)
+		}
+		for _, n := range net.Shared {
+			if n.Name() != Positions && n.Name() != DecoderPositions {
+				t.Errorf("%+v: %s is shared", c, n.Name())
+			}
+		}
+		if tables := len(net.Shared); tables != 1+min(1, strings.Count(strings.Join(want, " "), DecoderPositions)) {
+			t.Errorf("%+v: %d shared tables", c, tables)
 		}
 	}
 }
 
 // Each place where something is dropped has a site of its own.
 func TestDropoutSites(t *testing.T) {
-	net, err := Build(standard(16, 2, 2, 9), Shape{1, 30, 3}, true)
+	net, err := Build(standard(16, 2, 2, 9), Shape{1, 30, 3}, Training)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,11 +145,11 @@ func TestValidateListsAllProblems(t *testing.T) {
 	if err := (Config{}).Validate(); err == nil {
 		t.Error("no settings at all are fine")
 	}
-	if _, err := Build(bad, Shape{1, 10, 1}, true); err == nil {
+	if _, err := Build(bad, Shape{1, 10, 1}, Training); err == nil {
 		t.Error("Build takes what Validate refuses")
 	}
 	for _, shape := range []Shape{{0, 10, 1}, {1, 0, 1}, {1, 10, 0}} {
-		if _, err := Build(standard(16, 1, 1, 9), shape, true); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%+v", shape)) {
+		if _, err := Build(standard(16, 1, 1, 9), shape, Training); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%+v", shape)) {
 			t.Errorf("error for shape %+v is %v", shape, err)
 		}
 	}

@@ -51,7 +51,7 @@ func openGolden(t *testing.T, name string) *golden {
 	_, x := g.floats("input.x")
 	targets := g.ints("input.targets")
 	g.shape = Shape{Batch: x[0], Frames: x[1], Tokens: len(targets) / x[0]}
-	net, err := Build(g.c, g.shape, true)
+	net, err := Build(g.c, g.shape, Training)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +73,8 @@ func openGolden(t *testing.T, name string) *golden {
 			g.feeds[n] = op.Array{Data: []float64{1 / float64(g.shape.Batch)}, Shape: n.Shape()}
 		case Positions:
 			g.feeds[n] = op.Array{Data: positions(g.shape.Encoded(g.c), g.c.DModel), Shape: n.Shape()}
+		case DecoderPositions:
+			g.feeds[n] = op.Array{Data: steps(g.shape.Tokens+1, g.c.DModel), Shape: n.Shape()}
 		}
 	}
 	return g
@@ -82,12 +84,28 @@ func openGolden(t *testing.T, name string) *golden {
 func positions(s, d int) []float64 {
 	var t []float64
 	for r := s - 1; r > -s; r-- {
-		for m := range d / 2 {
-			w := math.Pow(10000, -2*float64(m)/float64(d))
-			t = append(t, math.Sin(float64(r)*w), math.Cos(float64(r)*w))
-		}
+		t = append(t, sinusoid(r, d)...)
 	}
 	return t
+}
+
+// steps is the table of the decoder's positions in float64: row c holds the sinusoid of c.
+func steps(n, d int) []float64 {
+	var t []float64
+	for c := range n {
+		t = append(t, sinusoid(c, d)...)
+	}
+	return t
+}
+
+// sinusoid is one row of a table: sines and cosines in turn (Vaswani et al. 2017, section 3.5).
+func sinusoid(position, d int) []float64 {
+	var row []float64
+	for m := range d / 2 {
+		w := float64(position) * math.Pow(10000, -2*float64(m)/float64(d))
+		row = append(row, math.Sin(w), math.Cos(w))
+	}
+	return row
 }
 
 func (g *golden) feed(n *G.Node, name string) {

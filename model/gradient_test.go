@@ -66,7 +66,7 @@ func TestFiniteDifferences(t *testing.T) {
 // randomNetwork is a network for training with random weights and a batch of utterances of different lengths.
 func randomNetwork(t *testing.T, c Config, shape Shape) (*Network, map[*G.Node]op.Array) {
 	t.Helper()
-	net, err := Build(c, shape, true)
+	net, err := Build(c, shape, Training)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +98,8 @@ func randomNetwork(t *testing.T, c Config, shape Shape) (*Network, map[*G.Node]o
 			a.Data = []float64{0.5}
 		case Positions:
 			a.Data = positions(shape.Encoded(c), c.DModel)
+		case DecoderPositions:
+			a.Data = steps(shape.Tokens+1, c.DModel)
 		default:
 			a.Ints = make([]int32, op.Size(n.Shape()))
 			for i := range a.Ints {
@@ -108,7 +110,7 @@ func randomNetwork(t *testing.T, c Config, shape Shape) (*Network, map[*G.Node]o
 					a.Ints[i] = int32(shape.Tokens - i)
 				case Targets:
 					a.Ints[i] = int32(2 + r.IntN(c.Vocab-2))
-				case Keys:
+				case Seeds:
 					a.Ints[i] = r.Int32()
 				}
 			}

@@ -79,7 +79,7 @@ func TestParametersAreDistinctAndInOrder(t *testing.T) {
 			t.Errorf("parameter %d is %s now and %s then", i, p.Name, again.Name)
 		}
 	}
-	net, err := Build(c, Shape{1, 40, 2}, false)
+	net, err := Build(c, Shape{1, 40, 2}, Scoring)
 	if err != nil {
 		t.Fatal(err)
 	}

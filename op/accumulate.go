@@ -2,8 +2,8 @@ package op
 
 import "gorgonia.org/tensor"
 
-// NewAccumulate makes the op that brings a gradient into the flat buffer of gradients: y = x, or with Env.Add y + x, for
-// gradients whose own op can't add to its result.
+// NewAccumulate makes the op that brings a gradient into the flat buffer of gradients: y = x, or with Env.Add y + x,
+// for gradients whose own op can't add to its result.
 //
 //	x of shape -> y like x
 func NewAccumulate(shape tensor.Shape) *Op {

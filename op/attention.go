@@ -16,7 +16,8 @@ import (
 //	y_i = sum_j drop(weight[i, j]) v_j
 //
 // An utterance's rows past its length are 0 in y and in every gradient, and nothing there is read; an absent row has
-// neither queries nor keys, and y is 0 too where there are queries but no key. The draw of weight [i, j] of head a is element j of row i*h + a, so that no padding moves it.
+// neither queries nor keys, and y is 0 too where there are queries but no key. The draw of weight [i, j] of head a is
+// element j of row i*h + a, so that no padding moves it.
 //
 // No matrix of all queries by all keys is ever stored. Forward and backward go by tiles of queries with all
 // their keys; a tile's scores are computed anew on the way back, from the inputs alone. With the gradient dy of y:

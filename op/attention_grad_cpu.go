@@ -63,8 +63,8 @@ func (a *attentionShape) tileGrad(e *Env, x *head, from int, dy []float32, g *at
 	weight := take(&space, t.rows*t.stride) // before dropout
 	a.scores(e, x, &t)
 
-	// dv comes from the weights after dropout. With dropout they overwrite the scores in t.score, and those before it stay
-	// in weight; without it weight is both.
+	// dv comes from the weights after dropout. With dropout they overwrite the scores in t.score, and those before it
+	// stay in weight; without it weight is both.
 	for i := range t.rows {
 		w := weight[i*t.stride:][:t.keys]
 		a.weights(w, &t, i)
@@ -78,8 +78,8 @@ func (a *attentionShape) tileGrad(e *Env, x *head, from int, dy []float32, g *at
 	}
 	e.BLAS.Sgemm(trans, noTrans, t.keys, dh, t.rows, 1, after, t.stride, dy, a.d, 1, g.v, a.d)
 
-	// The gradient of the weights after dropout overwrites them in t.score; there dropout and softmax turn it, row by row,
-	// into the gradient of the scores.
+	// The gradient of the weights after dropout overwrites them in t.score; there dropout and softmax turn it, row by
+	// row, into the gradient of the scores.
 	e.BLAS.Sgemm(noTrans, trans, t.rows, t.keys, dh, 1, dy, a.d, x.v, a.d, 0, t.score, t.stride)
 	for i := range t.rows {
 		row := t.row(i)

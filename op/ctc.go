@@ -20,9 +20,8 @@ const Blank = 0
 //	loss = -log P,  P = alpha[n-1, N-1] + alpha[n-1, N-2]
 //	dlogits[t, c] = dloss (p[t, c] - sum over the states s of class c of alpha[t, s] beta[t, s] / P)
 //
-// A target that has no alignment (frames.Feasible) has loss 0 and gradient 0, and so does no frame at all, as in an absent
-// row.
-// The gradient is exactly 0 past n frames.
+// A target that has no alignment (frames.Feasible) has loss 0 and gradient 0, and so does no frame at all, as in an
+// absent row. The gradient is exactly 0 past n frames.
 func (g *Graph) CTC(logits, lengths, targets, targetLengths *G.Node, factor int) *G.Node {
 	return g.add(newCTC(factor), logits, lengths, targets, targetLengths)
 }

@@ -10,7 +10,8 @@ func (c ctc) cpu() Kernel {
 	return Kernel{Run: c.runCPU, Scratch: floatBytes(2*roundUp(c.v) + wideSpace(c.states()) + wideSpace(c.u+1))}
 }
 
-// cpu: the scratch is a row of probabilities, alpha of all frames, a row of beta, the emissions and the occupancy of each class.
+// cpu: the scratch is a row of probabilities, alpha of all frames, a row of beta, the emissions and the occupancy of
+// each class.
 func (c ctcGrad) cpu() Kernel {
 	scratch := roundUp(c.v) + wideSpace(c.s*c.states()) + wideSpace(c.states()) + wideSpace(c.u+1) + float64Space(c.v)
 	return Kernel{Run: c.runCPU, Scratch: floatBytes(scratch), InPlace: []int{1}}

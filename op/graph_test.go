@@ -1,25 +1,27 @@
-package op
+package op_test
 
 import (
 	"strings"
 	"testing"
+
+	"konkanitrain/op"
 )
 
 // An input's name is its identity to Gorgonia, so each is used once, whatever the type and the shape are.
 func TestInputNamesAreUnique(t *testing.T) {
-	for name, build := range map[string]func(g *Graph){
-		`"x" is there already`: func(g *Graph) { g.Input("x", 2, 3); g.Input("x", 2, 3) },
-		`"y" is there already`: func(g *Graph) { g.Input("y", 2, 3); g.Input("y", 3, 2) },
-		`"z" is there already`: func(g *Graph) { g.Input("z", 2, 3); g.IntInput("z", 2, 3) },
-		"give it a name":       func(g *Graph) { g.Input("", 2, 3) },
+	for name, build := range map[string]func(g *op.Graph){
+		`"x" is there already`: func(g *op.Graph) { g.Input("x", 2, 3); g.Input("x", 2, 3) },
+		`"y" is there already`: func(g *op.Graph) { g.Input("y", 2, 3); g.Input("y", 3, 2) },
+		`"z" is there already`: func(g *op.Graph) { g.Input("z", 2, 3); g.IntInput("z", 2, 3) },
+		"give it a name":       func(g *op.Graph) { g.Input("", 2, 3) },
 	} {
-		g := NewGraph()
+		g := op.NewGraph()
 		build(g)
 		if err := g.Err(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("want %s in: %v", name, err)
 		}
 	}
-	g := NewGraph()
+	g := op.NewGraph()
 	if g.Input("x", 2, 3); g.IntInput("y", 2, 3) == nil || g.Err() != nil {
 		t.Error(g.Err())
 	}

@@ -23,8 +23,9 @@ type Kernel struct {
 	Run func(e *Env, out Tensor, in []Tensor)
 	// Scratch is the number of bytes that Run needs in Env.Scratch.
 	Scratch int64
-	// InPlace lists the inputs that may lie in the very memory of out, the better choice first: Run then gives the same
-	// bits, and the input is gone. Such an input has out's type. Out must not overlap any other input, nor a part of one.
+	// InPlace lists the inputs that may lie in the very memory of out, the better choice first, if nobody reads them
+	// later: Run gives the same bits then, and the input is gone. Such an input has as many elements of the same type as
+	// out. Any other input must not overlap out.
 	InPlace []int
 	// Accumulates says that Run honors Env.Add: a parameter's gradient is then summed without a copy.
 	Accumulates bool

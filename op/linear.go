@@ -26,8 +26,8 @@ type (
 )
 
 func newLinear(in []Type) (*Op, error) {
-	if in[1].Shape.Dims() != 2 || last(in[0].Shape) != in[1].Shape[1] ||
-		len(in) == 3 && (in[2].Shape.Dims() != 1 || in[2].Shape[0] != in[1].Shape[0]) {
+	if in[0].Of != Float32 || in[0].Shape.Dims() < 1 || !isFloats(in[1], 2) || last(in[0].Shape) != in[1].Shape[1] ||
+		len(in) == 3 && !isVector(in[2], in[1].Shape[0]) {
 		return nil, want("linear", "[..., I], [O, I], [O]", in)
 	}
 	out := in[0].Shape.Clone()

@@ -13,8 +13,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Op is an operation on shapes that are fixed: its mathematics, without anything that only one target needs. Nothing in it
-// changes when it runs, so that any number of workers may share it.
+// Op is an operation on shapes that are fixed: its mathematics, without anything that only one target needs. Nothing in
+// it changes when it runs, so that any number of workers may share it.
 type Op struct {
 	// Name is the family ("linear", "attention.grad"): the row of a profile.
 	Name string
@@ -26,13 +26,13 @@ type Op struct {
 	View *View
 	// Updates lists the inputs that change in place beside the result. It is nil for all ops of a graph.
 	Updates []int
-	// FLOPs is the number of floating-point operations of one run, for profiles and predictions of time: a multiplication
-	// with an addition counts 2, an exponential, a division or a root some 4, and what depends on lengths as if every
-	// row were full.
+	// FLOPs is the number of floating-point operations of one run, for profiles and predictions of time: a
+	// multiplication with an addition counts 2, an exponential, a division or a root some 4, and what depends on
+	// lengths as if every row were full.
 	FLOPs float64
-	// Place is where in the network the op stands ("encoder.blocks.3.ffn1.up"), and Block the block of the network that it
-	// belongs to ("encoder.blocks.3"), "" outside of blocks. A gradient's are those of its forward op. Neither is part of
-	// the op's identity: where two equal ops are one node, they are those of the first.
+	// Place is where in the network the op stands ("encoder.blocks.3.ffn1.up"), and Block the block of the network that
+	// it belongs to ("encoder.blocks.3"), "" outside of blocks. A gradient's are those of its forward op. Neither is
+	// part of the op's identity: where two equal ops are one node, they are those of the first.
 	Place, Block string
 
 	family maths

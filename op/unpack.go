@@ -10,8 +10,7 @@ import (
 // A Gorgonia op has one result. A gradient with several comes packed as a vector from one backward op and is
 // taken apart by unpack, which the engine turns into aliases (no copy) and the tape copies.
 
-// View is where in the input a result lies: from element Offset on, with as many elements as its
-// shape has.
+// View is where in the input a result lies: from element Offset on, with as many elements as its shape has.
 type View struct{ Offset int }
 
 // unpack is the part that begins at offset.

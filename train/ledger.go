@@ -1,7 +1,6 @@
 package train
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -293,25 +292,4 @@ func (l *ledger) close() {
 		_ = l.folder.Close()
 		l.folder = nil
 	}
-}
-
-// findSource reads what the model that init_from names says of itself, and refuses one of another network or of other
-// sound and text settings. Of a file that says nothing the tensors alone decide.
-func (l *ledger) findSource() error {
-	path := l.cfg.Run.InitFrom
-	if path == "" {
-		return nil
-	}
-	d, err := recognize.Describe(path)
-	switch {
-	case errors.Is(err, recognize.ErrNoDescription):
-		return nil
-	case err != nil:
-		return fmt.Errorf("init_from: %w", err)
-	}
-	if err := sameNetwork(d, l.cfg); err != nil {
-		return fmt.Errorf("init_from: %s: %w", path, err)
-	}
-	l.source = d
-	return nil
 }

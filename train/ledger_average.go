@@ -168,7 +168,10 @@ func (l *ledger) saveAverage(a averaged, scored bool) (path string, err error) {
 	dir := l.averagedDir()
 	path = filepath.Join(dir, checkpoint.Name(l.state.Progress.Updates))
 	if !a.kept || scored {
-		path, err = l.write(dir, checkpoint.Content{Model: l.memory.weights(), Description: l.description(&a.state), State: &a.state})
+		var description map[string]string
+		if description, err = l.describe(&a.state); err == nil {
+			path, err = l.write(dir, checkpoint.Content{Model: l.memory.weights(), Description: description, State: &a.state})
+		}
 		if err != nil {
 			return "", fmt.Errorf("%w; the run itself is saved, and --resume auto makes the average later", err)
 		}

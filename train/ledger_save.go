@@ -28,7 +28,11 @@ func (l *ledger) save(due bool) error {
 	p.WindowSize, p.Workers, p.Kernels = l.cfg.Window(), l.memory.replica.Wishes().Workers, op.Kernels()
 	p.SetSize, p.SetHash = l.setSize, l.setHash
 	p.Seconds = l.earlier + time.Since(l.started).Seconds()
-	path, err := l.write(l.dir, l.content())
+	c, err := l.content()
+	if err != nil {
+		return err
+	}
+	path, err := l.write(l.dir, c)
 	if err != nil {
 		return l.withAdvice(err)
 	}
@@ -56,10 +60,9 @@ func (l *ledger) sound() error {
 }
 
 // content is a checkpoint of the present state.
-func (l *ledger) content() checkpoint.Content {
-	return checkpoint.Content{
-		Model: l.memory.weights(), Description: l.description(&l.state), Optimizer: l.memory.moments(), State: &l.state,
-	}
+func (l *ledger) content() (checkpoint.Content, error) {
+	description, err := l.describe(&l.state)
+	return checkpoint.Content{Model: l.memory.weights(), Description: description, Optimizer: l.memory.moments(), State: &l.state}, err
 }
 
 // write makes a checkpoint in dir. What is in its place and is none is moved, with a word.
@@ -101,7 +104,11 @@ func (l *ledger) withAdvice(err error) error {
 // checkSpace refuses a run whose disk doesn't hold a single checkpoint, and warns where it doesn't hold as many as are
 // kept: their size is known before the first update.
 func (l *ledger) checkSpace() error {
-	space, err := checkpoint.Measure(l.dir, l.state.Progress.Updates, l.content())
+	c, err := l.content()
+	if err != nil {
+		return err
+	}
+	space, err := checkpoint.Measure(l.dir, l.state.Progress.Updates, c)
 	if err != nil {
 		return err
 	}

@@ -82,16 +82,13 @@ func (r *run) allocate() error {
 
 // restore sets weights, moments and counters, and says where the run stands.
 func (r *run) restore() error {
-	if err := r.ledger.restore(r.updater, r.sets.train, r.sets.loader.Windows()); err != nil {
-		return err
-	}
-	return nil
+	return r.ledger.restore(r.updater, r.sets.train, r.sets.loader.Windows())
 }
 
 // begin opens metrics.jsonl, writes its first record, and warns of what can be seen before the first update.
 func (r *run) begin() error {
 	r.warnOfWarmup()
-	r.metrics = &metrics{}
+	r.metrics = &metrics{} // which writes nothing
 	if !r.profiling() {
 		if err := r.ledger.checkSpace(); err != nil {
 			return err
@@ -112,13 +109,14 @@ func (r *run) begin() error {
 	return nil
 }
 
-// warnOfWarmup says that the learning rate will not reach its peak.
+// warnOfWarmup says where training ends while the learning rate still rises.
 func (r *run) warnOfWarmup() {
-	warmup, total := r.cfg.Optimizer.WarmupUpdates, r.total()
-	if !r.profiling() && total < warmup && total > r.updater.Updates {
-		r.report.say("WARNING: the run ends after %s, and the learning rate rises for %d (warmup_updates): it reaches only %.0f %% of %g (learning_rate); "+
-			"set warmup_updates below %d", words.Count(total, "update"), warmup, 100*float64(total)/float64(warmup), r.cfg.Optimizer.LearningRate, total)
+	warmup, updates := r.cfg.Optimizer.WarmupUpdates, r.total()
+	if updates >= warmup || r.profiling() || r.ended() {
+		return
 	}
+	r.report.say("WARNING: training ends after %s, and the rate rises for %d (warmup_updates): it reaches only %.2g %% of learning_rate; "+
+		"train longer, or set warmup_updates to fewer than %d", words.Count(updates, "update"), warmup, 100*float64(updates)/float64(warmup), updates)
 }
 
 func (r *run) logDir() string {

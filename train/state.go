@@ -2,13 +2,9 @@ package train
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 
-	"konkanitrain/checkpoint"
 	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
-	"konkanitrain/internal/settings"
 	"konkanitrain/recognize"
 	"konkanitrain/update"
 )
@@ -63,64 +59,4 @@ type progress struct {
 	Workers    int     `json:"workers"`
 	Kernels    string  `json:"kernels,omitempty"` // what computed it
 	Seconds    float64 `json:"seconds"`           // of training, over all sessions
-}
-
-// settings is a configuration by key, as JSON. Whole numbers stay exact.
-func (c Config) settings() (json.RawMessage, error) {
-	set, err := settings.Of(&c)
-	if err != nil {
-		return nil, err
-	}
-	return set.JSON()
-}
-
-// sameRun refuses a checkpoint that a setting makes one of another network, or of other features or texts, naming each
-// such setting with both values; what else differs comes back as a list. What the settings say of a resume decides.
-func sameRun(saved json.RawMessage, now Config) (changed []string, err error) {
-	set, err := settings.Of(&now)
-	if err != nil {
-		return nil, err
-	}
-	current, err := set.JSON()
-	if err != nil {
-		return nil, err
-	}
-	differences, err := compare(saved, current)
-	if err != nil {
-		return nil, err
-	}
-	refused := &checkpoint.SettingsError{}
-	for _, d := range differences {
-		resume := settings.Note // also where one version has the setting and the other has not
-		if x := set.Lookup(d.Key); x != nil {
-			resume = x.Resume
-		}
-		switch resume {
-		case settings.Fixed:
-			refused.Differences = append(refused.Differences, d)
-		case settings.Note:
-			changed = append(changed, fmt.Sprintf("%s: %s / %s", d.Key, d.Saved, d.Current))
-		}
-	}
-	if len(refused.Differences) > 0 {
-		return nil, fmt.Errorf("the checkpoint belongs to another network or other data settings: %w; "+
-			"give the saved values", refused)
-	}
-	return changed, nil
-}
-
-// compare lists the settings that differ.
-func compare(saved, current json.RawMessage) ([]checkpoint.Difference, error) {
-	var byKey map[string]json.RawMessage
-	if err := json.Unmarshal(saved, &byKey); err != nil || byKey == nil {
-		return nil, errors.New("the saved configuration is no object of settings by key")
-	}
-	var found *checkpoint.SettingsError
-	if err := checkpoint.Compare(saved, current); err != nil && !errors.As(err, &found) {
-		return nil, err
-	}
-	if found == nil {
-		return nil, nil
-	}
-	return found.Differences, nil
 }

@@ -6,5 +6,5 @@
 // gradient is not finite. The package knows nothing of files, configuration or printing. Whoever only uses a model, to
 // score or to transcribe, needs the Runner alone.
 //
-// [Shapes] says beforehand which batch shapes a whole run will meet.
+// [Updater.Shapes] says beforehand which batch shapes a whole run will meet, and [Runner.Largest] what they take.
 package update

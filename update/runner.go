@@ -14,15 +14,15 @@ type Runner struct {
 	Net     model.Config
 	Replica Replica
 
-	dealer  dealer
-	pass    engine.Pass[Variant]
-	lengths []data.Length
-	losses  []Loss
+	dealer dealer
+	pass   engine.Pass[Variant]
 
-	// What a pass works on.
+	// What the pass works on.
 	window  []*data.Example
-	batches []microBatch
 	asked   Ask
+	lengths []data.Length // of the window, as they were planned
+	losses  []Loss        // of the window
+	batches []microBatch  // of the pass
 }
 
 // Loss is what came out for one utterance, in nats.
@@ -52,54 +52,67 @@ func NewRunner(net model.Config, r Replica, batchSize int) *Runner {
 }
 
 // Run makes the pass and returns the losses of the rows, zeros where an example could not be read; they are valid until
-// the next call.
+// the next call. An error that wraps *device.OutOfMemory comes before anything has run.
 func (r *Runner) Run(window []*data.Example, ask Ask) ([]Loss, error) {
-	r.deal(window, ask)
+	r.load(window, ask)
+	r.dispatch(r.dealer.deal(r.lengths))
+	return r.run()
+}
+
+// load takes up a window.
+func (r *Runner) load(window []*data.Example, ask Ask) {
+	r.window, r.asked = window, ask
+	r.lengths, r.losses = r.lengths[:0], r.losses[:0]
+	for _, e := range window {
+		r.lengths = append(r.lengths, data.Length{Frames: e.Planned, Tokens: len(e.Tokens)})
+		r.losses = append(r.losses, Loss{})
+	}
+}
+
+// dispatch writes the micro-batches of the window down as those of the pass.
+func (r *Runner) dispatch(batches []microBatch) {
+	r.batches, r.pass.Batches = batches, r.pass.Batches[:0]
+	for _, b := range batches {
+		r.pass.Batches = append(r.pass.Batches, engine.Batch[Variant]{Key: r.asked.variant(b.shape), Worker: b.worker})
+	}
+}
+
+// run makes the pass over what was dispatched.
+func (r *Runner) run() ([]Loss, error) {
 	if err := r.Replica.Prepare(r.pass.Batches, 0); err != nil {
 		return nil, err
 	}
-	r.losses = r.losses[:0]
-	for range window {
-		r.losses = append(r.losses, Loss{})
+	if err := r.Replica.Run(&r.pass); err != nil {
+		return nil, err
 	}
-	return r.losses, r.Replica.Run(&r.pass)
+	return r.losses, nil
 }
 
-// deal writes a window down as the batches of a pass.
-func (r *Runner) deal(window []*data.Example, ask Ask) {
-	r.window, r.asked = window, ask
-	r.lengths = r.lengths[:0]
-	for _, e := range window {
-		r.lengths = append(r.lengths, data.Length{Frames: e.Planned, Tokens: len(e.Tokens)})
-	}
-	r.batches = r.dealer.deal(r.lengths)
-	r.pass.Batches = r.pass.Batches[:0]
-	for _, b := range r.batches {
-		r.pass.Batches = append(r.pass.Batches, engine.Batch[Variant]{Key: ask.variant(b.shape), Worker: b.worker})
-	}
-}
-
-// variant is the program that a shape needs.
+// variant is the program that a shape needs. What is not asked for tells no two programs apart.
 func (a Ask) variant(s model.Shape) Variant {
 	v := Variant{Shape: s, Purpose: a.Purpose}
-	if a.Purpose == model.Training {
+	switch a.Purpose {
+	case model.Training:
 		v.Half, v.Recompute = a.Half, a.Recompute
+	case model.Transcribing:
+		v.Tokens = 1 // there are no targets
 	}
 	return v
 }
 
-// FLOPs is the number of floating-point operations that a window takes.
+// FLOPs is the number of floating-point operations that a pass over a window takes.
 func (r *Runner) FLOPs(window []*data.Example, ask Ask) (float64, error) {
-	r.deal(window, ask)
-	sum := 0.0
-	for _, b := range r.pass.Batches {
-		prices, err := r.Replica.Prices([]Variant{b.Key})
-		if err != nil {
-			return 0, err
-		}
-		sum += prices[0].FLOPs
+	r.load(window, ask)
+	var keys []Variant
+	for _, b := range r.dealer.deal(r.lengths) {
+		keys = append(keys, ask.variant(b.shape))
 	}
-	return sum, nil
+	prices, err := r.Replica.Prices(keys)
+	sum := 0.0
+	for _, p := range prices {
+		sum += p.FLOPs
+	}
+	return sum, err
 }
 
 // absent is the target length of a row whose file could not be read: not even the end token is there. Its length in

@@ -13,13 +13,14 @@ import (
 
 // Windows is what has to be known of a set to know its shapes: a data.Loader.
 type Windows interface {
-	// Windows is the number of windows in an epoch.
+	// Windows is the number of windows in an epoch, 1 or more.
 	Windows() int
-	// Lengths are the rows of window k of an epoch, appended to into[:0].
+	// Lengths are the rows of window k of an epoch, in into's memory where that suffices. It is called by several
+	// goroutines.
 	Lengths(epoch, k int, into []data.Length) []data.Length
 }
 
-// Span is a stretch of a run: windows From (of epoch Epoch) and later, Count in all.
+// Span is a stretch of a run: Count windows, the first of which is window From of epoch Epoch.
 type Span struct{ Epoch, From, Count int }
 
 // Met is a batch shape that a run meets.
@@ -31,48 +32,33 @@ type Met struct {
 }
 
 // Shapes lists the batch shapes that a stretch of a run meets, exactly: order, speeds and lengths depend on the set, the
-// seed and the epoch alone, and dealing depends on nothing else. No file is read. The list is sorted, and the same for
-// the same set whatever the number of cores.
+// seed and the epoch alone, and dealing depends on nothing else. No file is read. The largest batches come first; the
+// list is the same for the same set whatever the number of cores.
 func (r *Runner) Shapes(w Windows, s Span, ask Ask) []Met {
 	per := w.Windows()
-	epochs := (s.From + s.Count + per - 1) / per
-	met := make([]map[Variant]Met, epochs)
+	parts := make([]tally, max(0, min(runtime.GOMAXPROCS(0), s.Count)))
 	var next atomic.Int64
 	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), epochs) {
+	for i := range parts {
+		parts[i] = tally{}
 		wait.Go(func() {
 			d := dealer{net: r.Net, batchSize: r.dealer.batchSize, wishes: r.dealer.wishes}
 			var rows []data.Length
-			for i := int(next.Add(1) - 1); i < epochs; i = int(next.Add(1) - 1) {
-				met[i] = map[Variant]Met{}
-				from, to := 0, min(per, s.From+s.Count-i*per)
-				if i == 0 {
-					from = s.From
-				}
-				for k := from; k < to; k++ {
-					rows = w.Lengths(s.Epoch+i, k, rows[:0])
-					for _, b := range d.deal(rows) {
-						v := ask.variant(b.shape)
-						m, known := met[i][v]
-						if !known {
-							m = Met{Variant: v, Epoch: s.Epoch + i, Window: k, Row: b.rows[0]}
-						}
-						m.Times++
-						met[i][v] = m
-					}
+			// Window by window, since a loader keeps the order of few epochs at a time.
+			for n := int(next.Add(1)) - 1; n < s.Count; n = int(next.Add(1)) - 1 {
+				epoch, k := s.Epoch+(s.From+n)/per, (s.From+n)%per
+				rows = w.Lengths(epoch, k, rows[:0])
+				for _, b := range d.deal(rows) {
+					parts[i].add(Met{Variant: ask.variant(b.shape), Times: 1, Epoch: epoch, Window: k, Row: b.rows[0]})
 				}
 			}
 		})
 	}
 	wait.Wait()
-	all := map[Variant]Met{}
-	for _, part := range met {
-		for v, m := range part {
-			if first, known := all[v]; known {
-				first.Times += m.Times
-				m = first
-			}
-			all[v] = m
+	all := tally{}
+	for _, part := range parts {
+		for _, m := range part {
+			all.add(m)
 		}
 	}
 	return slices.SortedFunc(maps.Values(all), func(a, b Met) int {
@@ -80,19 +66,38 @@ func (r *Runner) Shapes(w Windows, s Span, ask Ask) []Met {
 	})
 }
 
-// Largest is the shape of those met whose arena takes the most bytes. Each is compiled, and stays so for the run.
+// tally counts the shapes that were met.
+type tally map[Variant]Met
+
+// add counts m. Of two with the same shape the one that is met first stays.
+func (t tally) add(m Met) {
+	if other, known := t[m.Variant]; known {
+		times := m.Times + other.Times
+		if cmp.Or(cmp.Compare(other.Epoch, m.Epoch), cmp.Compare(other.Window, m.Window)) <= 0 {
+			m = other
+		}
+		m.Times = times
+	}
+	t[m.Variant] = m
+}
+
+// Largest is the shape of those met whose arena takes the most bytes, the first of several. All are compiled, and kept
+// for the run. Without shapes bytes is 0.
 func (r *Runner) Largest(met []Met) (most Met, bytes int64, err error) {
 	keys := make([]Variant, len(met))
 	for i, m := range met {
 		keys[i] = m.Variant
 	}
 	prices, err := r.Replica.Prices(keys)
+	if err != nil {
+		return Met{}, 0, err
+	}
 	for i, p := range prices {
 		if p.Bytes > bytes {
 			most, bytes = met[i], p.Bytes
 		}
 	}
-	return most, bytes, err
+	return most, bytes, nil
 }
 
 // Alone is the bytes of the arena for a pass over a single utterance.

@@ -1,7 +1,6 @@
 package update
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -29,14 +28,14 @@ type Updater struct {
 	Updates   int // made so far
 	LossScale LossScale
 	LR        float64 // of the last update
+	Runner    *Runner // of the updates' passes
 
-	runner *Runner
-	o      Options
+	o Options
 }
 
 // New is an updater of the network in a replica that was made for training.
 func New(net model.Config, r Replica, o Options) *Updater {
-	return &Updater{LossScale: NewLossScale(), runner: NewRunner(net, r, o.BatchSize), o: o}
+	return &Updater{LossScale: NewLossScale(), Runner: NewRunner(net, r, o.BatchSize), o: o}
 }
 
 // Outcome is what became of a window.
@@ -47,6 +46,7 @@ type Outcome struct {
 	Audio         float64 // seconds of sound
 	Norm          float64 // of the gradient, before clipping
 	Skipped       Reason
+	Unreadable    []string // ids of the utterances whose file could not be read
 	NotFinite     []string // ids of the utterances whose loss is not finite, where Skipped is NotFiniteGradient
 }
 
@@ -78,7 +78,8 @@ const weightsEvery = 3
 
 // Update trains on one window: forward and backward passes, one sum of gradients, one step of the optimizer.
 // A window whose loss or gradient is not finite changes nothing: weights, moments, learning rate and the count
-// of updates stay; with Half the loss scale falls. The error is for what must stop the run.
+// of updates stay; with Half the loss scale falls. The error is for what must stop the run; where it wraps
+// *device.OutOfMemory nothing has changed, and the window may be tried again.
 func (u *Updater) Update(window []*data.Example) (Outcome, error) {
 	out := u.count(window)
 	if out.Skipped != Made {
@@ -88,11 +89,11 @@ func (u *Updater) Update(window []*data.Example) (Outcome, error) {
 	if u.o.Half {
 		scale = u.LossScale.Scale
 	}
-	losses, err := u.runner.Run(window, u.ask(scale, out.Utterances))
+	losses, err := u.Runner.Run(window, u.ask(scale, out.Utterances))
 	if err != nil {
 		return out, err
 	}
-	squares, err := u.runner.Replica.Reduce()
+	squares, err := u.Runner.Replica.Reduce()
 	if err != nil {
 		return out, err
 	}
@@ -105,22 +106,26 @@ func (u *Updater) Update(window []*data.Example) (Outcome, error) {
 	if notFinite(out.Norm) || notFinite(out.Loss) {
 		return u.overflow(window, losses, out)
 	}
-	u.LR = LearningRate(u.o.LearningRate, u.o.Warmup, u.Updates+1)
+	return out, u.step(ClipScale(out.Norm, u.o.GradClip) / scale)
+}
+
+// step applies the gradient, multiplied by gradScale.
+func (u *Updater) step(gradScale float64) error {
+	number := u.Updates + 1
+	rate := LearningRate(u.o.LearningRate, u.o.Warmup, number)
+	err := u.Runner.Replica.Update(engine.AdamW{Number: number, LR: rate, GradScale: gradScale, Decay: u.o.WeightDecay})
+	if err != nil {
+		return err
+	}
+	u.Updates, u.LR = number, rate
 	if u.o.Half {
 		u.LossScale.Succeeded()
 	}
-	u.Updates++
-	err = u.runner.Replica.Update(engine.AdamW{
-		Number: u.Updates, LR: u.LR, GradScale: ClipScale(out.Norm, u.o.GradClip) / scale, Decay: u.o.WeightDecay,
-	})
-	if err != nil {
-		return out, err
-	}
 	// A weight that no utterance uses can be NaN without any trace in the loss. Looking costs a pass over all weights.
-	if u.Updates%weightsEvery == 0 {
-		return out, u.Finite()
+	if number%weightsEvery == 0 {
+		return u.Finite()
 	}
-	return out, nil
+	return nil
 }
 
 // ask is what a pass for an update is asked for.
@@ -133,9 +138,10 @@ func (u *Updater) ask(scale float64, utterances int) Ask {
 
 // count counts a window's usable utterances and says whether there is anything to learn from.
 func (u *Updater) count(window []*data.Example) (out Outcome) {
-	net := u.runner.Net
+	net := u.Runner.Net
 	for _, e := range window {
 		if e.Err != nil {
+			out.Unreadable = append(out.Unreadable, e.Utt.ID)
 			continue
 		}
 		out.Utterances++
@@ -173,16 +179,19 @@ func (u *Updater) overflow(window []*data.Example, losses []Loss, out Outcome) (
 
 // Finite is a *DivergedError if a weight is not a finite number.
 func (u *Updater) Finite() error {
-	odd, err := u.runner.Replica.Finite()
-	if odd != nil {
-		err = errors.Join(err, &DivergedError{*odd, u.Updates})
+	odd, err := u.Runner.Replica.Finite()
+	if err != nil || odd == nil {
+		return err
 	}
-	return err
+	return &DivergedError{*odd, u.Updates}
 }
 
-// FLOPs is the number of floating-point operations of an update with this window.
+// Shapes lists the batch shapes that updates over a stretch of windows meet: see [Runner.Shapes].
+func (u *Updater) Shapes(w Windows, s Span) []Met { return u.Runner.Shapes(w, s, u.ask(1, 1)) }
+
+// FLOPs is the number of floating-point operations of the passes of an update with this window.
 func (u *Updater) FLOPs(window []*data.Example) (float64, error) {
-	return u.runner.FLOPs(window, u.ask(1, len(window)))
+	return u.Runner.FLOPs(window, u.ask(1, len(window)))
 }
 
 // ClipScale is the factor that brings a gradient of the given norm down to limit: min(1, limit/(norm + 1e-6)).

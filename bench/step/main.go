@@ -19,7 +19,7 @@ import (
 
 	"konkanitrain/engine"
 	"konkanitrain/model"
-	"konkanitrain/train"
+	"konkanitrain/update"
 )
 
 func main() {
@@ -71,6 +71,7 @@ func run() error {
 	steps := f.Int("steps", 10, "steps to time")
 	warmup := f.Int("warmup_steps", 2, "steps before")
 	half := f.Bool("fp16", false, "store saved activations in half precision")
+	recompute := f.Bool("recompute", false, "compute activations again for the backward pass")
 	asJSON := f.Bool("json", false, "print one JSON line")
 	profile := f.Bool("profile", false, "print the time by operation")
 	cpuProfile := f.String("cpu_profile", "", "write a pprof profile here")
@@ -80,14 +81,20 @@ func run() error {
 	if *workers > 0 {
 		runtime.GOMAXPROCS(*workers)
 	}
-	frames, letters := int(*seconds*100), max(1, int(*seconds**tokens))
-	s, err := train.NewStepper(net, *batch, frames, letters, *workers, *half)
+	letters := max(1, int(*seconds**tokens))
+	o := update.Options{
+		BatchSize: *batch, Half: *half, Seed: 1, LearningRate: 1e-3, Warmup: 1000, WeightDecay: 1e-3, GradClip: 5,
+	}
+	if *recompute {
+		o.Recompute = engine.RecomputeBlocks
+	}
+	s, err := newSteps(net, o, *workers, madeUp(*batch, int(*seconds*100), letters, net))
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer s.replica.Close()
 	for range *warmup {
-		if _, err := s.Step(); err != nil {
+		if _, err := s.step(); err != nil {
 			return err
 		}
 	}
@@ -103,23 +110,20 @@ func run() error {
 		defer pprof.StopCPUProfile()
 	}
 	if *profile {
-		table := s.Profile()
-		defer func() { _ = table().Write(os.Stdout, engine.MeasureLimits()) }()
+		s.replica.StartProfile()
+		defer func() { _ = s.replica.Profile().Write(os.Stdout, engine.MeasureLimits()) }()
 	}
 	r := result{
 		DModel: net.DModel, EncoderLayers: net.EncoderLayers, DecoderLayers: net.DecoderLayers, Batch: *batch, Seconds: *seconds,
-		Tokens: letters, Dropout: net.Dropout, Precision: "fp32", Parameters: model.Count(net).Total, Workers: *workers,
+		Tokens: letters, Dropout: net.Dropout, Precision: "fp32", Parameters: model.Count(net).Total, Workers: s.replica.Wishes().Workers,
 	}
 	if *half {
 		r.Precision = "fp32, activations stored as fp16"
 	}
-	if *workers == 0 {
-		r.Workers = runtime.GOMAXPROCS(0)
-	}
 	cpu := cpuSeconds()
 	for range *steps {
 		start := time.Now()
-		if r.Loss, err = s.Step(); err != nil {
+		if r.Loss, err = s.step(); err != nil {
 			return err
 		}
 		r.Times = append(r.Times, time.Since(start).Seconds())
@@ -128,13 +132,13 @@ func run() error {
 	r.CPU = (cpuSeconds() - cpu) / float64(*steps)
 	sorted := slices.Sorted(slices.Values(r.Times))
 	r.Min, r.Median = sorted[0], (sorted[len(sorted)/2]+sorted[(len(sorted)-1)/2])/2
-	flops, err := s.FLOPs()
+	flops, err := s.updater.FLOPs(s.window)
 	if err != nil {
 		return err
 	}
 	r.GFLOP, r.GFLOPs = flops/1e9, flops/1e9/r.Median
 	r.Audio = float64(*batch) * *seconds / r.Median
-	r.Allocated = float64(s.Allocated()) / (1 << 20)
+	r.Allocated = float64(s.replica.Usage().Total()) / (1 << 20)
 	if r.PeakRSS, err = peakMiB(); err != nil {
 		return err
 	}

@@ -17,6 +17,11 @@ func TestNormalize(t *testing.T) {
 	}{
 		{"nothing", plain, "", ""},
 		{"latin stays", plain, "zero one", "zero one"},
+		{"spaces around and between latin words", plain, " zero  one ", "zero one"},
+		{"a space before a latin word", plain, " zero", "zero"},
+		{"a space behind a latin word", plain, "zero ", "zero"},
+		{"latin signs stay", plain, "!a~ z", "!a~ z"},
+		{"control characters separate", plain, "a\x7fb\x1fc", "a b c"},
 		{"spaces around and between", plain, " वाट  वांट ", "वाट वांट"},
 		{"no-break space", plain, "वाट\u00a0वांट", "वाट वांट"},
 		{"tab", plain, "वाट\tवांट", "वाट वांट"},

@@ -15,6 +15,7 @@ func Count(samples, rate int) int {
 
 // Subsampled is the number of encoder frames left of n feature frames: n is halved, rounded up, once per
 // stage. factor is 2, 4 or 8 (one, two or three stages); factor 1 leaves n as it is.
+// Nothing is left of nothing: of 0 it leaves 0, and of -1, the length of an absent row, no more than 0.
 func Subsampled(n, factor int) int {
 	for ; factor > 1; factor /= 2 {
 		n = (n + 1) / 2

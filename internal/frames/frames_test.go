@@ -156,3 +156,14 @@ func TestCaseFeasible(t *testing.T) {
 		}
 	}
 }
+
+// An absent row has feature length 0 or target length -1, and no frames by any factor.
+func TestSubsampledOfAbsentRows(t *testing.T) {
+	for _, factor := range []int{1, 2, 4, 8} {
+		for _, n := range []int{0, -1} {
+			if got := Subsampled(n, factor); got > 0 {
+				t.Errorf("%d frames by %d: %d are left", n, factor, got)
+			}
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	G "gorgonia.org/gorgonia"
@@ -17,75 +16,23 @@ import (
 // padding, and with absent rows beside it.
 type Batch struct {
 	In []Operand
-	// Rows is the number of true rows of utterance u's result, those after the batch dimension. It is nil where the result
-	// is one number for each utterance, as a loss is.
+	// Rows is the number of true rows of utterance u's result, those after the batch dimension. It is nil where the
+	// result is one number for each utterance, as a loss is.
 	Rows func(u int) int
 	// Extra is how much longer than its longest utterance the batch is padded.
 	Extra int
 	// Blind says that nothing past an utterance's length is read: padding and absent rows then hold NaN. Else they hold
 	// noise.
 	Blind bool
-	// Tol bounds the difference from the utterance alone, relative to the largest value; Why is its reason. 0 is equality.
+	// Tol bounds the difference from the utterance alone, relative to the largest value; Why is its reason. 0 is
+	// equality.
 	Tol float64
 	Why string
 	// SumTol bounds the difference of the gradients of what is shared from the sums of those of the utterances alone; 0
-	// is 1e-6: a batch sums over all utterances' frames (up to 179) in float32, alone each sums over its own, which is up to
-	// 5e-7 apart.
+	// is 1e-6: a batch sums over all utterances' frames (up to 179) in float32, alone each sums over its own, which is
+	// up to 5e-7 apart.
 	SumTol float64
 }
-
-// Operand is an input of a batch: shared by all utterances (a weight), or a piece for each utterance.
-type Operand struct {
-	Shared *op.Array
-	// Window says which rows of Shared a batch takes whose operand By is padded to n; it is nil for all of them.
-	Window func(n int) (first, count int)
-	By     int // an earlier operand
-
-	Each   []op.Array // without the batch dimension
-	Grows  bool       // pieces are padded along their first dimension
-	Absent int32      // the length that marks an absent row, in an operand of lengths
-}
-
-// All is an operand that all utterances share.
-func All(a op.Array) Operand { return Operand{Shared: &a} }
-
-// Window is a part of a shared table for each batch.
-func Window(a op.Array, of func(n int) (first, count int)) Operand {
-	return Operand{Shared: &a, Window: of}
-}
-
-// Growing are pieces of different lengths.
-func Growing(each ...op.Array) Operand { return Operand{Each: each, Grows: true} }
-
-// Sequences are random pieces [n, width...] for each length n.
-func Sequences(r *rand.Rand, lengths []int, width ...int) Operand {
-	o := Operand{Grows: true}
-	for _, n := range lengths {
-		o.Each = append(o.Each, Floats(r, append([]int{n}, width...)...))
-	}
-	return o
-}
-
-// LengthsEach is an operand of lengths; absent is that of an absent row, 0 in frames and -1 in tokens.
-func LengthsEach(lengths []int, absent int32) Operand {
-	o := Operand{Absent: absent}
-	for _, n := range lengths {
-		o.Each = append(o.Each, Lengths(int32(n)))
-	}
-	return o
-}
-
-// SeedsEach are the random seeds of n utterances.
-func SeedsEach(n int) Operand {
-	var o Operand
-	for u := range n {
-		o.Each = append(o.Each, seedOf(u))
-	}
-	return o
-}
-
-// absent stands for an absent row in an order of utterances.
-const absent = -1
 
 // size is the number of utterances.
 func (b *Batch) size() (n int) {
@@ -161,8 +108,8 @@ func (b *Batch) run(target op.Target, c Case, order []int, extra int, fill ...fu
 		return nil, err
 	}
 	run.Rig = rig
-	// The gradient that flows in belongs to the utterance, whatever its row, and is 0 on padding. That of an absent row's
-	// loss is not 0.
+	// The gradient that flows in belongs to the utterance, whatever its row, and is 0 on padding. That of an absent
+	// row's loss is not 0.
 	shape := rig.Out.Shape()
 	flow := op.Array{Data: make([]float64, op.Size(shape)), Shape: shape}
 	size := len(flow.Data) / len(order)
@@ -181,67 +128,6 @@ func (b *Batch) run(target op.Target, c Case, order []int, extra int, fill ...fu
 	}
 	run.results, err = run.Run(target, run.Results()...)
 	return run, err
-}
-
-// arrange makes the operands of a batch, and says to how many rows each is padded.
-func arrange(ops []Operand, order []int, extra int, fill ...func() float64) (in []op.Array, padded []int) {
-	for i, o := range ops {
-		switch {
-		case o.Window != nil:
-			first, count := o.Window(padded[o.By])
-			width := len(o.Shared.Data) / o.Shared.Shape[0]
-			in = append(in, op.Array{Data: o.Shared.Data[first*width:][:count*width], Shape: []int{count, width}})
-		case o.Shared != nil:
-			in = append(in, *o.Shared)
-		case !o.Grows:
-			in = append(in, stack(o, order, 0))
-		default:
-			longest := 0
-			for _, u := range order {
-				if u != absent {
-					longest = max(longest, o.Each[u].Shape[0])
-				}
-			}
-			in = append(in, stack(o, order, longest+extra, fill...))
-		}
-		padded = append(padded, in[i].Shape[min(1, len(in[i].Shape)-1)])
-	}
-	return in, padded
-}
-
-// stack puts the pieces of utterances into rows of n; n is 0 for pieces of one size.
-func stack(o Operand, order []int, n int, fill ...func() float64) op.Array {
-	like := o.Each[0].Shape
-	width := op.Size(like) / max(like[0], 1)
-	out := op.Array{Shape: append([]int{len(order), n}, like[1:]...)}
-	if n == 0 {
-		n = like[0]
-		out.Shape = append([]int{len(order)}, like...)
-		if op.Size(like) == 1 {
-			out.Shape = []int{len(order)}
-		}
-	}
-	size := n * width
-	if o.Each[0].Ints != nil {
-		out.Ints = make([]int32, len(order)*size)
-	} else {
-		out.Data = make([]float64, len(order)*size)
-	}
-	for row, u := range order {
-		used := 0
-		switch {
-		case u == absent && out.Ints != nil && !o.Grows:
-			out.Ints[row*size] = o.Absent
-		case out.Ints != nil && u != absent:
-			copy(out.Ints[row*size:], o.Each[u].Ints)
-		case u != absent:
-			used = copy(out.Data[row*size:], o.Each[u].Data)
-		}
-		for i := used; out.Data != nil && i < size && len(fill) > 0; i++ {
-			out.Data[row*size+i] = fill[0]()
-		}
-	}
-	return out
 }
 
 // compareAlone compares the rows of a batch with the same utterances alone. Past an utterance's own length a gradient
@@ -327,9 +213,9 @@ func compareAll(what string, got, want *batchRun) error {
 	return nil
 }
 
-// checkAbsent puts an absent row before row at of the batch. Each utterance must get what it gets alone, and the gradients
-// of what is shared must be what they are without that row, to the bit: its terms of each sum are 0. What the row itself
-// gets is finite, its gradients are 0, and so is its loss.
+// checkAbsent puts an absent row before row at of the batch. Each utterance must get what it gets alone, and the
+// gradients of what is shared must be what they are without that row, to the bit: its terms of each sum are 0. What the
+// row itself gets is finite, its gradients are 0, and so is its loss.
 func (b *Batch) checkAbsent(target op.Target, c Case, order []int, at int, fill func() float64, alone []*batchRun) error {
 	with := slices.Insert(slices.Clone(order), at, absent)
 	without, err := b.run(target, c, order, b.Extra, fill)

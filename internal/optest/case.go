@@ -4,8 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	G "gorgonia.org/gorgonia"
-
 	"konkanitrain/op"
 )
 
@@ -16,7 +14,7 @@ type Case struct {
 	Name string
 
 	// Build adds the op to a graph, on inputs that have the values In, or those of Batch.
-	Build func(g *op.Graph, in []*G.Node) *G.Node
+	Build Build
 	// Make makes an op outside of graphs; its operands have the values In.
 	Make func() *op.Op
 	In   []op.Array
@@ -79,8 +77,8 @@ func (c Case) Ops() ([]string, error) {
 	return names, nil
 }
 
-// Covered holds the names of all ops that a case compares with Ref. A case whose graph can't be built covers nothing, and
-// fails in Check.
+// Covered holds the names of all ops that a case compares with Ref. A case whose graph can't be built covers nothing,
+// and fails in Check.
 func Covered() map[string]bool {
 	names := map[string]bool{}
 	for _, c := range Cases() {

@@ -3,8 +3,6 @@ package optest
 import (
 	"fmt"
 
-	G "gorgonia.org/gorgonia"
-
 	"konkanitrain/internal/frames"
 	"konkanitrain/op"
 )
@@ -22,24 +20,6 @@ func subsampled(lengths []int, factor int) (s []int) {
 		s = append(s, frames.Subsampled(n, factor))
 	}
 	return s
-}
-
-func buildAttention(o op.AttentionOptions) func(g *op.Graph, in []*G.Node) *G.Node {
-	return func(g *op.Graph, in []*G.Node) *G.Node {
-		if len(in) == 6 {
-			return g.Attention(in[0], in[1], in[2], in[3], in[4], in[5], o)
-		}
-		return g.Attention(in[0], in[1], in[2], in[3], in[4], nil, o)
-	}
-}
-
-func buildRelative(o op.RelativeOptions) func(g *op.Graph, in []*G.Node) *G.Node {
-	return func(g *op.Graph, in []*G.Node) *G.Node {
-		if len(in) == 8 {
-			return g.RelativeAttention(in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], o)
-		}
-		return g.RelativeAttention(in[0], in[1], in[2], in[3], in[4], in[5], in[6], nil, o)
-	}
 }
 
 const (
@@ -70,7 +50,7 @@ func attentionCases() (cases []Case) {
 		if c.o.Drop.P > 0 {
 			in = append(in, Seeds(b))
 		}
-		cases = append(cases, Case{Name: "attention/" + c.name, Build: buildAttention(c.o), In: in, Tol: attentionTol, Why: attentionWhy})
+		cases = append(cases, Case{Name: "attention/" + c.name, Build: BuildAttention(c.o), In: in, Tol: attentionTol, Why: attentionWhy})
 	}
 	r = Rand(32)
 	for _, c := range []struct {
@@ -94,7 +74,7 @@ func attentionCases() (cases []Case) {
 		if c.o.Drop.P > 0 {
 			in = append(in, Seeds(b))
 		}
-		cases = append(cases, Case{Name: "attention.relative/" + c.name, Build: buildRelative(c.o), In: in, Tol: attentionTol, Why: attentionWhy})
+		cases = append(cases, Case{Name: "attention.relative/" + c.name, Build: BuildRelative(c.o), In: in, Tol: attentionTol, Why: attentionWhy})
 	}
 	return append(append(cases, attentionBatches()...), relativeBatches()...)
 }
@@ -121,12 +101,12 @@ func attentionBatches() (cases []Case) {
 		cases = append(cases,
 			Case{
 				Name:  fmt.Sprint("attention/utterances, cross, dropout ", p),
-				Build: buildAttention(op.AttentionOptions{Heads: 4, QueryExtra: 1, KeyFactor: 4, Drop: drop}),
+				Build: BuildAttention(op.AttentionOptions{Heads: 4, QueryExtra: 1, KeyFactor: 4, Drop: drop}),
 				Batch: &Batch{In: cross, Rows: rowsOf(steps), Extra: 9, Blind: true, Why: "equality"},
 			},
 			Case{
 				Name:  fmt.Sprint("attention/utterances, causal, dropout ", p),
-				Build: buildAttention(op.AttentionOptions{Heads: 4, QueryExtra: 1, KeyExtra: 1, Causal: true, Drop: drop}),
+				Build: BuildAttention(op.AttentionOptions{Heads: 4, QueryExtra: 1, KeyExtra: 1, Causal: true, Drop: drop}),
 				Batch: &Batch{In: self, Rows: rowsOf(steps), Extra: 9, Blind: true, Why: "equality"},
 			},
 		)
@@ -153,7 +133,7 @@ func relativeBatches() (cases []Case) {
 			}
 			cases = append(cases, Case{
 				Name:  fmt.Sprintf("attention.relative/utterances, factor %d, dropout %g", factor, p),
-				Build: buildRelative(op.RelativeOptions{Heads: 2, Factor: factor, Drop: op.Drop{P: p, Site: 3}}),
+				Build: BuildRelative(op.RelativeOptions{Heads: 2, Factor: factor, Drop: op.Drop{P: p, Site: 3}}),
 				Batch: &Batch{In: in, Rows: rowsOf(s), Extra: 9, Blind: true, Why: "equality"},
 			})
 		}

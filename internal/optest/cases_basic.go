@@ -17,13 +17,6 @@ func rowsOf(lengths []int) func(u int) int { return func(u int) int { return len
 
 const exactly = "moves and choices only, no arithmetic"
 
-func buildLinear(g *op.Graph, in []*G.Node) *G.Node {
-	if len(in) == 2 {
-		return g.Linear(in[0], in[1], nil)
-	}
-	return g.Linear(in[0], in[1], in[2])
-}
-
 func linearCases() []Case {
 	r := Rand(1)
 	const why = "sums of up to 37 products in float32: a few units in the last place of the largest"
@@ -34,43 +27,27 @@ func linearCases() []Case {
 		Why: "the order of sums: our own kernels have one wherever a row lies, OpenBLAS's end a few roundings apart",
 	}
 	return []Case{
-		{Name: "linear/bias", Build: buildLinear, Tol: 2e-6, Why: why, In: []op.Array{Floats(r, 5, 7), Floats(r, 3, 7), Floats(r, 3)}},
-		{Name: "linear/batch of matrices", Build: buildLinear, Tol: 2e-6, Why: why, In: []op.Array{Floats(r, 2, 9, 37), Floats(r, 21, 37), Floats(r, 21)}},
-		{Name: "linear/no bias", Build: buildLinear, Tol: 2e-6, Why: why, In: []op.Array{Floats(r, 1, 1, 4), Floats(r, 6, 4)}},
-		{Name: "linear/utterances", Build: buildLinear, Batch: batch},
+		{Name: "linear/bias", Build: BuildLinear, Tol: 2e-6, Why: why, In: []op.Array{Floats(r, 5, 7), Floats(r, 3, 7), Floats(r, 3)}},
+		{Name: "linear/batch of matrices", Build: BuildLinear, Tol: 2e-6, Why: why, In: []op.Array{Floats(r, 2, 9, 37), Floats(r, 21, 37), Floats(r, 21)}},
+		{Name: "linear/no bias", Build: BuildLinear, Tol: 2e-6, Why: why, In: []op.Array{Floats(r, 1, 1, 4), Floats(r, 6, 4)}},
+		{Name: "linear/utterances", Build: BuildLinear, Batch: batch},
 	}
-}
-
-func buildRelu(g *op.Graph, in []*G.Node) *G.Node         { return g.Relu(in[0]) }
-func buildChannelMajor(g *op.Graph, in []*G.Node) *G.Node { return g.ChannelMajor(in[0]) }
-
-func buildSwish(d op.Drop) func(g *op.Graph, in []*G.Node) *G.Node {
-	return func(g *op.Graph, in []*G.Node) *G.Node {
-		if len(in) == 1 {
-			return g.Swish(in[0], nil, d)
-		}
-		return g.Swish(in[0], in[1], d)
-	}
-}
-
-func buildGLU(factor int) func(g *op.Graph, in []*G.Node) *G.Node {
-	return func(g *op.Graph, in []*G.Node) *G.Node { return g.GLU(in[0], in[1], factor) }
 }
 
 // elementCases are about ops that work element by element, or move elements.
 func elementCases() (cases []Case) {
 	for _, shape := range [][]int{{3}, {2, 5, 61}} {
-		cases = append(cases, Case{Name: fmt.Sprint("relu/", shape), Build: buildRelu, Why: exactly, In: []op.Array{Floats(Rand(1), shape...)}})
+		cases = append(cases, Case{Name: fmt.Sprint("relu/", shape), Build: BuildRelu, Why: exactly, In: []op.Array{Floats(Rand(1), shape...)}})
 	}
-	cases = append(cases, Case{Name: "relu/utterances", Build: buildRelu, Batch: &Batch{
+	cases = append(cases, Case{Name: "relu/utterances", Build: BuildRelu, Batch: &Batch{
 		In: []Operand{Sequences(Rand(2), someFrames, 24)}, Rows: rowsOf(someFrames), Extra: 7, Why: "equality",
 	}})
 	for _, shape := range [][]int{{1, 1, 1, 1}, {2, 3, 5, 7}, {1, 4, 20, 64}} {
 		cases = append(cases, Case{
-			Name: fmt.Sprint("channelmajor/", shape), Build: buildChannelMajor, Why: exactly, In: []op.Array{Floats(Rand(1), shape...)},
+			Name: fmt.Sprint("channelmajor/", shape), Build: BuildChannelMajor, Why: exactly, In: []op.Array{Floats(Rand(1), shape...)},
 		})
 	}
-	cases = append(cases, Case{Name: "channelmajor/utterances", Build: buildChannelMajor, Batch: &Batch{
+	cases = append(cases, Case{Name: "channelmajor/utterances", Build: BuildChannelMajor, Batch: &Batch{
 		In: []Operand{Sequences(Rand(2), someFrames, 3, 8)}, Rows: rowsOf(someFrames), Extra: 7, Why: "equality",
 	}})
 
@@ -82,16 +59,16 @@ func elementCases() (cases []Case) {
 		{Floats(r, 3, 4, 50), Seeds(3)},
 	} {
 		cases = append(cases, Case{
-			Name: fmt.Sprint("swish/", i), Build: buildSwish(drop), In: in,
+			Name: fmt.Sprint("swish/", i), Build: BuildSwish(drop), In: in,
 			Tol: 5e-7, Why: "an exponential, a division and a few products in float32",
 		})
 	}
 	frames := Sequences(Rand(2), someFrames, 24)
 	cases = append(cases,
-		Case{Name: "swish/utterances with dropout", Build: buildSwish(op.Drop{P: 0.1, Site: 1}), Batch: &Batch{
+		Case{Name: "swish/utterances with dropout", Build: BuildSwish(op.Drop{P: 0.1, Site: 1}), Batch: &Batch{
 			In: []Operand{frames, SeedsEach(3)}, Rows: rowsOf(someFrames), Extra: 7, Why: "equality",
 		}},
-		Case{Name: "swish/utterances", Build: buildSwish(op.Drop{}), Batch: &Batch{
+		Case{Name: "swish/utterances", Build: BuildSwish(op.Drop{}), Batch: &Batch{
 			In: []Operand{frames}, Rows: rowsOf(someFrames), Extra: 7, Why: "equality",
 		}},
 	)
@@ -105,33 +82,20 @@ func elementCases() (cases []Case) {
 		{"no frame, more than there are, 4", []op.Array{Floats(r, 3, 4, 26), Lengths(0, 1000, 13)}},
 	} {
 		cases = append(cases, Case{
-			Name: "glu/" + c.name, Build: buildGLU(4), In: c.in,
+			Name: "glu/" + c.name, Build: BuildGLU(4), In: c.in,
 			Tol: 5e-7, Why: "an exponential, a division and a few products in float32",
 		})
 	}
 	return append(cases,
-		Case{Name: "glu/utterances", Build: buildGLU(4), Batch: &Batch{
+		Case{Name: "glu/utterances", Build: BuildGLU(4), Batch: &Batch{
 			In:   []Operand{Sequences(Rand(2), someFrames, 24), LengthsEach([]int{3, 20, 157}, 0)},
 			Rows: rowsOf(someFrames), Extra: 7, Blind: true, Why: "equality",
 		}},
-		Case{Name: "glu/utterances subsampled by 2", Build: buildGLU(2), Batch: &Batch{
+		Case{Name: "glu/utterances subsampled by 2", Build: BuildGLU(2), Batch: &Batch{
 			In:   []Operand{Sequences(Rand(3), []int{1, 4, 9}, 10), LengthsEach([]int{1, 8, 18}, 0)},
 			Rows: rowsOf([]int{1, 4, 9}), Blind: true, Why: "equality",
 		}},
 	)
-}
-
-func buildDropout(d op.Drop) func(g *op.Graph, in []*G.Node) *G.Node {
-	return func(g *op.Graph, in []*G.Node) *G.Node { return g.Dropout(in[0], in[1], d) }
-}
-
-func buildResidual(alpha float32, d op.Drop) func(g *op.Graph, in []*G.Node) *G.Node {
-	return func(g *op.Graph, in []*G.Node) *G.Node {
-		if len(in) == 2 {
-			return g.Residual(in[0], alpha, in[1], nil, d)
-		}
-		return g.Residual(in[0], alpha, in[1], in[2], d)
-	}
 }
 
 func dropoutCases() (cases []Case) {
@@ -143,12 +107,12 @@ func dropoutCases() (cases []Case) {
 	} {
 		for _, p := range []float64{0.1, 0.5, 0.9} {
 			cases = append(cases, Case{
-				Name: fmt.Sprint("dropout/", in[0].Shape, " ", p), Build: buildDropout(op.Drop{P: p, Site: 3}), In: in,
+				Name: fmt.Sprint("dropout/", in[0].Shape, " ", p), Build: BuildDropout(op.Drop{P: p, Site: 3}), In: in,
 				Tol: 2e-7, Why: "the draws are integers and agree exactly; the scale is rounded once, the product once",
 			})
 		}
 	}
-	cases = append(cases, Case{Name: "dropout/utterances", Build: buildDropout(op.Drop{P: 0.3, Site: 1}), Batch: &Batch{
+	cases = append(cases, Case{Name: "dropout/utterances", Build: BuildDropout(op.Drop{P: 0.3, Site: 1}), Batch: &Batch{
 		In: []Operand{Sequences(Rand(2), someFrames, 24), SeedsEach(3)}, Rows: rowsOf(someFrames), Extra: 7, Why: "equality",
 	}})
 
@@ -156,36 +120,34 @@ func dropoutCases() (cases []Case) {
 	drop := op.Drop{P: 0.2, Site: 5}
 	for _, alpha := range []float32{1, 0.5} {
 		cases = append(cases,
-			Case{Name: fmt.Sprint("residual/", alpha), Build: buildResidual(alpha, drop), Tol: 3e-7, Why: why, In: []op.Array{Floats(r, 2, 5, 60), Floats(r, 2, 5, 60)}},
-			Case{Name: fmt.Sprint("residual/dropout ", alpha), Build: buildResidual(alpha, drop), Tol: 3e-7, Why: why, In: []op.Array{Floats(r, 3, 4, 50), Floats(r, 3, 4, 50), Seeds(3)}},
+			Case{Name: fmt.Sprint("residual/", alpha), Build: BuildResidual(alpha, drop), Tol: 3e-7, Why: why, In: []op.Array{Floats(r, 2, 5, 60), Floats(r, 2, 5, 60)}},
+			Case{Name: fmt.Sprint("residual/dropout ", alpha), Build: BuildResidual(alpha, drop), Tol: 3e-7, Why: why, In: []op.Array{Floats(r, 3, 4, 50), Floats(r, 3, 4, 50), Seeds(3)}},
 		)
 	}
 	twice := func(g *op.Graph, in []*G.Node) *G.Node { return g.Residual(in[0], 1, in[0], nil, op.Drop{}) }
 	x, y := Sequences(Rand(2), someFrames, 24), Sequences(Rand(3), someFrames, 24)
 	return append(cases,
 		Case{Name: "residual/one node twice", Build: twice, Tol: 3e-7, Why: why, In: []op.Array{Floats(Rand(4), 2, 3)}},
-		Case{Name: "residual/utterances with dropout", Build: buildResidual(0.5, op.Drop{P: 0.1, Site: 1}), Batch: &Batch{
+		Case{Name: "residual/utterances with dropout", Build: BuildResidual(0.5, op.Drop{P: 0.1, Site: 1}), Batch: &Batch{
 			In: []Operand{x, y, SeedsEach(3)}, Rows: rowsOf(someFrames), Extra: 7, Why: "equality",
 		}},
-		Case{Name: "residual/utterances", Build: buildResidual(0.5, op.Drop{}), Batch: &Batch{
+		Case{Name: "residual/utterances", Build: BuildResidual(0.5, op.Drop{}), Batch: &Batch{
 			In: []Operand{x, y}, Rows: rowsOf(someFrames), Extra: 7, Why: "equality",
 		}},
 	)
 }
-
-func buildLayerNorm(g *op.Graph, in []*G.Node) *G.Node { return g.LayerNorm(in[0], in[1], in[2]) }
 
 func normCases() (cases []Case) {
 	r := Rand(1)
 	for _, shape := range [][]int{{5, 7}, {2, 9, 61}, {1, 1, 192}, {300, 16}} {
 		d := shape[len(shape)-1]
 		cases = append(cases, Case{
-			Name: fmt.Sprint("layernorm/", shape), Build: buildLayerNorm, In: []op.Array{Floats(r, shape...), Floats(r, d), Floats(r, d)},
+			Name: fmt.Sprint("layernorm/", shape), Build: BuildLayerNorm, In: []op.Array{Floats(r, shape...), Floats(r, d), Floats(r, d)},
 			Tol: 2e-6, Why: "moments of up to 192 values, and sums over up to 300 rows, in float32",
 		})
 	}
 	r = Rand(2)
-	return append(cases, Case{Name: "layernorm/utterances", Build: buildLayerNorm, Batch: &Batch{
+	return append(cases, Case{Name: "layernorm/utterances", Build: BuildLayerNorm, Batch: &Batch{
 		In:   []Operand{Sequences(r, someFrames, 24), All(Floats(r, 24)), All(Floats(r, 24))},
 		Rows: rowsOf(someFrames), Extra: 7, Why: "equality",
 	}})

@@ -6,18 +6,6 @@ import (
 	"konkanitrain/op"
 )
 
-func buildDepthwise(g *op.Graph, in []*G.Node) *G.Node { return g.Depthwise(in[0], in[1], in[2]) }
-
-func buildSubsampleConv(g *op.Graph, in []*G.Node) *G.Node {
-	return g.SubsampleConv(in[0], in[1], in[2], in[3])
-}
-
-func buildSubsampleDepthwise(factor int) func(g *op.Graph, in []*G.Node) *G.Node {
-	return func(g *op.Graph, in []*G.Node) *G.Node {
-		return g.SubsampleDepthwise(in[0], in[1], in[2], in[3], factor)
-	}
-}
-
 // halved are lengths after one stage of subsampling.
 func halved(lengths []int) func(u int) int { return func(u int) int { return (lengths[u] + 1) / 2 } }
 
@@ -32,7 +20,7 @@ func convolutionCases() (cases []Case) {
 		{"fewer frames than taps on a side", []op.Array{Floats(r, 2, 3, 16), Floats(r, 16, 31), Floats(r, 16)}},
 		{"31 taps", []op.Array{Floats(r, 1, 70, 37), Floats(r, 37, 31), Floats(r, 37)}},
 	} {
-		cases = append(cases, Case{Name: "depthwise/" + c.name, Build: buildDepthwise, In: c.in, Tol: 2e-6, Why: "sums of up to 70 products in float32"})
+		cases = append(cases, Case{Name: "depthwise/" + c.name, Build: BuildDepthwise, In: c.in, Tol: 2e-6, Why: "sums of up to 70 products in float32"})
 	}
 	r = Rand(2)
 	behindGLU := func(g *op.Graph, in []*G.Node) *G.Node { return g.Depthwise(g.GLU(in[0], in[1], 4), in[2], in[3]) }
@@ -54,13 +42,13 @@ func convolutionCases() (cases []Case) {
 		{"several runs of frames", []op.Array{Floats(r, 1, 41, 80), Floats(r, 8, 1, 3, 3), Floats(r, 8), Lengths(41)}},
 	} {
 		cases = append(cases, Case{
-			Name: "subsample.conv/" + c.name, Build: buildSubsampleConv, In: c.in,
+			Name: "subsample.conv/" + c.name, Build: BuildSubsampleConv, In: c.in,
 			Tol: 3e-6, Why: "nine products, and sums over up to 840 outputs, in float32",
 		})
 	}
 	r = Rand(2)
 	lengths := []int{1, 8, 43}
-	cases = append(cases, Case{Name: "subsample.conv/utterances", Build: buildSubsampleConv, Batch: &Batch{
+	cases = append(cases, Case{Name: "subsample.conv/utterances", Build: BuildSubsampleConv, Batch: &Batch{
 		In:   []Operand{Sequences(r, lengths, 10), All(Floats(r, 12, 1, 3, 3)), All(Floats(r, 12)), LengthsEach(lengths, 0)},
 		Rows: halved(lengths), Extra: 7, Blind: true, Why: "equality",
 	}})
@@ -75,13 +63,13 @@ func convolutionCases() (cases []Case) {
 		{"more frames than there are", []op.Array{Floats(r, 2, 10, 8, 35), Floats(r, 35, 1, 3, 3), Floats(r, 35), Lengths(9, 1000)}},
 	} {
 		cases = append(cases, Case{
-			Name: "subsample.depthwise/" + c.name, Build: buildSubsampleDepthwise(2), In: c.in,
+			Name: "subsample.depthwise/" + c.name, Build: BuildSubsampleDepthwise(2), In: c.in,
 			Tol: 2e-6, Why: "nine products, and sums over up to 25 outputs, in float32",
 		})
 	}
 	r = Rand(2)
 	lengths = []int{1, 8, 21}
-	return append(cases, Case{Name: "subsample.depthwise/utterances", Build: buildSubsampleDepthwise(2), Batch: &Batch{
+	return append(cases, Case{Name: "subsample.depthwise/utterances", Build: BuildSubsampleDepthwise(2), Batch: &Batch{
 		In: []Operand{
 			Sequences(r, lengths, 6, 12), All(Floats(r, 12, 1, 3, 3)), All(Floats(r, 12)), LengthsEach([]int{1, 15, 42}, 0),
 		},

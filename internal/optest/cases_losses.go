@@ -8,8 +8,6 @@ import (
 	"konkanitrain/op"
 )
 
-func buildEmbed(g *op.Graph, in []*G.Node) *G.Node { return g.Embed(in[0], in[1], in[2]) }
-
 // positions is the table [n, d] of a decoder's positions.
 func positions(n, d int) op.Array {
 	return NewArray(op.Tensor{Data: op.Sinusoid(0, 1, n, d), Shape: []int{n, d}})
@@ -20,16 +18,16 @@ func embedCases() []Case {
 	const why = "one product and one sum, each rounded; the gradient sums up to 6 rows"
 	tokens := []op.Array{Ints([]int{1}, 7), Ints([]int{3}, 4, 4, 2), Ints([]int{5}, 2, 3, 4, 5, 6)}
 	return []Case{
-		{Name: "embed/tokens", Build: buildEmbed, NoGradient: []int{2}, Tol: 5e-7, Why: why, In: []op.Array{
+		{Name: "embed/tokens", Build: BuildEmbed, NoGradient: []int{2}, Tol: 5e-7, Why: why, In: []op.Array{
 			Ints([]int{2, 5}, 3, 3, 2, 0, 0, 6, 1, 3, 4, 5), Floats(r, 7, 8), positions(6, 8),
 		}},
-		{Name: "embed/one token", Build: buildEmbed, NoGradient: []int{2}, Tol: 5e-7, Why: why, In: []op.Array{
+		{Name: "embed/one token", Build: BuildEmbed, NoGradient: []int{2}, Tol: 5e-7, Why: why, In: []op.Array{
 			Ints([]int{1, 1}, 2), Floats(r, 3, 2), positions(2, 2),
 		}},
-		{Name: "embed/a repeated token", Build: buildEmbed, NoGradient: []int{2}, Tol: 5e-7, Why: why, In: []op.Array{
+		{Name: "embed/a repeated token", Build: BuildEmbed, NoGradient: []int{2}, Tol: 5e-7, Why: why, In: []op.Array{
 			Ints([]int{1, 3}, 2, 2, 4), Floats(Rand(43), 5, 4), positions(4, 4),
 		}},
-		{Name: "embed/utterances", Build: buildEmbed, NoGradient: []int{2}, Batch: &Batch{
+		{Name: "embed/utterances", Build: BuildEmbed, NoGradient: []int{2}, Batch: &Batch{
 			In: []Operand{
 				Growing(tokens...), All(Floats(Rand(42), 9, 6)),
 				Window(positions(20, 6), func(n int) (int, int) { return 0, n + 1 }),
@@ -39,29 +37,21 @@ func embedCases() []Case {
 	}
 }
 
-func buildCTC(factor int) func(g *op.Graph, in []*G.Node) *G.Node {
-	return func(g *op.Graph, in []*G.Node) *G.Node { return g.CTC(in[0], in[1], in[2], in[3], factor) }
-}
-
-func buildCrossEntropy(smoothing float64) func(g *op.Graph, in []*G.Node) *G.Node {
-	return func(g *op.Graph, in []*G.Node) *G.Node { return g.CrossEntropy(in[0], in[1], in[2], smoothing) }
-}
-
 func lossCases() (cases []Case) {
 	r := Rand(71)
 	const ctcTol, ctcWhy = 1e-6, "a log-softmax in float32 (6e-8 of logits of a few units in each frame), the rest in float64"
 	cases = append(cases,
-		Case{Name: "ctc/targets, an empty one and one without an alignment", Build: buildCTC(1), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
+		Case{Name: "ctc/targets, an empty one and one without an alignment", Build: BuildCTC(1), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
 			Floats(r, 4, 9, 6), Lengths(9, 6, 4, 3),
 			Ints([]int{4, 5}, 2, 2, 3, 5, 2, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 4, 4, 4, 0, 0), Lengths(5, 2, 0, 3),
 		}},
-		Case{Name: "ctc/subsampled", Build: buildCTC(4), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
+		Case{Name: "ctc/subsampled", Build: BuildCTC(4), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
 			Floats(r, 2, 7, 4), Lengths(25, 9), Ints([]int{2, 3}, 1, 2, 1, 3, 0, 0), Lengths(3, 1),
 		}},
-		Case{Name: "ctc/one frame", Build: buildCTC(2), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
+		Case{Name: "ctc/one frame", Build: BuildCTC(2), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
 			Floats(r, 1, 1, 3), Lengths(1), Ints([]int{1, 1}, 2), Lengths(1),
 		}},
-		Case{Name: "ctc/an absent row", Build: buildCTC(2), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
+		Case{Name: "ctc/an absent row", Build: BuildCTC(2), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
 			Floats(r, 2, 4, 3), Lengths(0, 7), Ints([]int{2, 2}, 0, 0, 2, 1), Lengths(-1, 2),
 		}},
 	)
@@ -71,7 +61,7 @@ func lossCases() (cases []Case) {
 		targets = append(targets, Tokens(uint64(u), max(n, 1), 30))
 	}
 	for _, factor := range []int{2, 4, 8} {
-		cases = append(cases, Case{Name: fmt.Sprint("ctc/utterances, factor ", factor), Build: buildCTC(factor), Batch: &Batch{
+		cases = append(cases, Case{Name: fmt.Sprint("ctc/utterances, factor ", factor), Build: BuildCTC(factor), Batch: &Batch{
 			In: []Operand{
 				Sequences(Rand(74), subsampled(lengths, factor), 30), LengthsEach(lengths, 0), Growing(targets...), LengthsEach(counts, -1),
 			},
@@ -83,13 +73,13 @@ func lossCases() (cases []Case) {
 	for _, e := range []float64{0, 0.1} {
 		const why = "a float32 log-softmax of a few units, summed in float64"
 		cases = append(cases,
-			Case{Name: fmt.Sprint("crossentropy/smoothing ", e), Build: buildCrossEntropy(e), Tol: 1e-6, Why: why, In: []op.Array{
+			Case{Name: fmt.Sprint("crossentropy/smoothing ", e), Build: BuildCrossEntropy(e), Tol: 1e-6, Why: why, In: []op.Array{
 				Floats(r, 3, 5, 7), Ints([]int{3, 4}, 3, 3, 2, 6, 5, 0, 0, 0, 0, 0, 0, 0), Lengths(4, 1, 0),
 			}},
-			Case{Name: fmt.Sprint("crossentropy/two classes, smoothing ", e), Build: buildCrossEntropy(e), Tol: 1e-6, Why: why, In: []op.Array{
+			Case{Name: fmt.Sprint("crossentropy/two classes, smoothing ", e), Build: BuildCrossEntropy(e), Tol: 1e-6, Why: why, In: []op.Array{
 				Floats(r, 1, 2, 2), Ints([]int{1, 1}, 1), Lengths(1),
 			}},
-			Case{Name: fmt.Sprint("crossentropy/an absent row, smoothing ", e), Build: buildCrossEntropy(e), Tol: 1e-6, Why: why, In: []op.Array{
+			Case{Name: fmt.Sprint("crossentropy/an absent row, smoothing ", e), Build: BuildCrossEntropy(e), Tol: 1e-6, Why: why, In: []op.Array{
 				Floats(r, 2, 3, 4), Ints([]int{2, 2}, 0, 0, 3, 2), Lengths(-1, 2),
 			}},
 		)
@@ -100,7 +90,7 @@ func lossCases() (cases []Case) {
 		steps = append(steps, n+1)
 		targets = append(targets, Tokens(uint64(u), n, 20))
 	}
-	cases = append(cases, Case{Name: "crossentropy/utterances", Build: buildCrossEntropy(0.1), Batch: &Batch{
+	cases = append(cases, Case{Name: "crossentropy/utterances", Build: BuildCrossEntropy(0.1), Batch: &Batch{
 		In: []Operand{Sequences(Rand(52), steps, 20), Growing(targets...), LengthsEach(lengths, -1)}, Extra: 4, Blind: true, Why: "equality",
 	}})
 	return append(cases, totalCases()...)
@@ -111,9 +101,8 @@ func totalCases() (cases []Case) {
 	scale := Values(0.125)
 	const why = "sums in float64, rounded once"
 	for _, weight := range []float64{0.3, 0.5, 0, 1} { // equal weights give both losses one gradient node
-		both := func(g *op.Graph, in []*G.Node) *G.Node { return g.Total(in[0], in[1], in[2], weight) }
 		cases = append(cases, Case{
-			Name: fmt.Sprint("total/weight ", weight), Build: both, NoGradient: []int{2}, In: []op.Array{Floats(r, 5), Floats(r, 5), scale}, Tol: 1e-7, Why: why,
+			Name: fmt.Sprint("total/weight ", weight), Build: BuildTotal(weight), NoGradient: []int{2}, In: []op.Array{Floats(r, 5), Floats(r, 5), scale}, Tol: 1e-7, Why: why,
 		})
 	}
 	one := func(g *op.Graph, in []*G.Node) *G.Node { return g.Total(in[0], nil, in[1], 0.3) }

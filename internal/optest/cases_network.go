@@ -10,8 +10,8 @@ import (
 	"konkanitrain/op"
 )
 
-// networkCases are whole networks of one block each, as small as they can be: what an op leaves on padding and in absent
-// rows is what the next one finds there.
+// networkCases are whole networks of one block each, as small as they can be: what an op leaves on padding and in
+// absent rows is what the next one finds there.
 func networkCases() []Case {
 	return []Case{networkCase("network/utterances, to the loss of CTC", false), networkCase("network/utterances, to the decoder's loss", true)}
 }

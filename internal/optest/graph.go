@@ -51,8 +51,8 @@ func checkReference(target op.Target, c Case, r *Rig) error {
 	return nil
 }
 
-// finiteDifferences compares each gradient of the specification with central differences in random directions. In float64
-// they are held to 1e-6 of the gradient's size: their own error is about 1e-9 for the smooth functions here.
+// finiteDifferences compares each gradient of the specification with central differences in random directions. In
+// float64 they are held to 1e-6 of the gradient's size: their own error is about 1e-9 for the smooth functions here.
 func (r *Rig) finiteDifferences() error {
 	const h = 1e-5
 	random := Rand(5)

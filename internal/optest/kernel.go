@@ -50,8 +50,8 @@ func checkMade(target op.Target, c Case) error {
 }
 
 // checkKernel holds a kernel to what it says about itself: the same result to the last bit in the memory of each of its
-// InPlace inputs, and wherever scratch begins; no input changed but those of Updates; a sum where it Accumulates; and no
-// allocation.
+// InPlace inputs, and wherever scratch begins; no input changed but those of Updates; a sum where it Accumulates; and
+// no allocation.
 func checkKernel(blas op.BLAS, target op.Target, o *op.Op, operands []op.Tensor) error {
 	k, err := o.Kernel(target)
 	if err != nil {

@@ -26,7 +26,7 @@ type Rig struct {
 
 // NewRig builds the graph on inputs "in.0", "in.1", ... with the values in. flow nil is a random one; noGradient lists
 // inputs without a gradient beside those of integers.
-func NewRig(build func(g *op.Graph, in []*G.Node) *G.Node, in []op.Array, flow *op.Array, noGradient ...int) (*Rig, error) {
+func NewRig(build Build, in []op.Array, flow *op.Array, noGradient ...int) (*Rig, error) {
 	r, err := newForward(build, in)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func NewRig(build func(g *op.Graph, in []*G.Node) *G.Node, in []op.Array, flow *
 }
 
 // newForward is a rig without gradients yet.
-func newForward(build func(g *op.Graph, in []*G.Node) *G.Node, in []op.Array) (*Rig, error) {
+func newForward(build Build, in []op.Array) (*Rig, error) {
 	r := &Rig{Graph: op.NewGraph(), Feeds: map[*G.Node]op.Array{}, blas: op.NewBLAS()}
 	for i, a := range in {
 		var n *G.Node

@@ -138,8 +138,8 @@ func clones(in []op.Tensor) []op.Tensor {
 	return out
 }
 
-// Same is an error if two tensors differ in a bit. NaN is like any other, and 0 like -0: sums that begin with either are
-// the same from the next number on.
+// Same is an error if two tensors differ in a bit. NaN is like any other, and 0 like -0: sums that begin with either
+// are the same from the next number on.
 func Same(got, want op.Tensor) error {
 	a, b := NewArray(got), NewArray(want)
 	if len(a.Data) != len(b.Data) || !slices.Equal(a.Ints, b.Ints) {

@@ -83,8 +83,8 @@ type header struct {
 	metadata map[string]string
 }
 
-// parseHeader reads the JSON text of a header and checks it against the size of the data section: known types,
-// sizes that agree with the shapes, and tensors that cover the section exactly, without gap or overlap.
+// parseHeader reads the JSON text of a header and checks it against the size of the data section: known types, sizes
+// that agree with the shapes, and tensors that cover the section exactly, without gap or overlap.
 func parseHeader(text []byte, dataBytes int64) (*header, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("the header is not UTF-8")
@@ -182,8 +182,8 @@ func (h *header) checkCover(dataBytes int64) error {
 	return nil
 }
 
-// object reads a JSON object and calls value with each key, which has to read the value. A key that occurs
-// twice is an error: readers would disagree about which one counts.
+// object reads a JSON object and calls value with each key, which has to read the value. A key that occurs twice is an
+// error: readers would disagree about which one counts.
 func object(dec *json.Decoder, value func(key string) error) error {
 	if err := delim(dec, '{'); err != nil {
 		return err
@@ -228,10 +228,11 @@ func numbers[T int | int64](dec *json.Decoder) ([]T, error) {
 	return list, delim(dec, ']')
 }
 
+// delim reads one bracket or brace.
 func delim(dec *json.Decoder, want json.Delim) error {
 	got, err := token[json.Delim](dec, "'"+want.String()+"'")
 	if err == nil && got != want {
-		return fmt.Errorf("%v where %v belongs", got, want)
+		err = fmt.Errorf("%v where '%v' belongs", got, want)
 	}
 	return err
 }
@@ -242,6 +243,9 @@ func token[T any](dec *json.Decoder, what string) (T, error) {
 	v, ok := tok.(T)
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
+	}
+	if tok == nil {
+		tok = "null"
 	}
 	if err == nil && !ok {
 		err = fmt.Errorf("%.40s where %s belongs", fmt.Sprint(tok), what)

@@ -56,6 +56,19 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 		{"unknown key", file(`{"t":{"dtype":"U8","shape":[4],"data_offsets":[0,4],"x":1}}`, 4)},
 		{"wants the keys", file(`{"t":{"dtype":"U8","shape":[4]}}`, 4)},
 		{"where a string", file(`{"__metadata__":{"a":1}}`, 0)},
+		{`header: "__metadata__": [ where '{' belongs`, file(`{"__metadata__":[]}`, 0)},
+		{`header: "t": [ where '{' belongs`, file(`{"t":[]}`, 0)},
+		{`header: "t": 5 where '{' belongs`, file(`{"t":5}`, 0)},
+		{`header: invalid character '5'`, file(`{5:1}`, 0)},
+		{`header: "t": "shape": { where '[' belongs`, file(`{"t":{"shape":{}}}`, 0)},
+		{`header: "t": "shape": null where '[' belongs`, file(`{"t":{"shape":null}}`, 0)},
+		{`header: "t": "shape": [ where a number belongs`, file(`{"t":{"shape":[[1]]}}`, 0)},
+		{`header: "t": "shape": invalid character '}'`, file(`{"t":{"shape":[1}`, 0)},
+		{`header: "t": "dtype": { where a string belongs`, file(`{"t":{"dtype":{}}}`, 0)},
+		{`header: unexpected EOF`, file(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}`, 0)},
+		{`header: "t": invalid character ']'`, file(`{"t":{"dtype":"U8"]`, 0)},
+		{"9223372036854775808 is not a size", file(`{"t":{"shape":[9223372036854775808]}}`, 0)},
+		{`1234567890123456789012345678901234567890 where`, file(`{"t":{"shape":"`+strings.Repeat("1234567890", 5)+`"}}`, 0)},
 	} {
 		path := filepath.Join(t.TempDir(), "bad.safetensors")
 		if err := os.WriteFile(path, c.data, 0o666); err != nil {

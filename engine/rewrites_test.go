@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"konkanitrain/model"
+	"konkanitrain/op"
+)
+
+// Each rewrite can be left out, and whatever is left computes the same: gradients have to come to lie in the flat buffer,
+// the others are for speed and memory.
+func TestEveryRewriteAlone(t *testing.T) {
+	t.Parallel()
+	optional := []struct {
+		name    string
+		rewrite func(*code) error
+	}{{"fuseSums", fuseSums}, {"half", half}, {"recompute", recompute}, {"deadCode", deadCode}}
+	c := tiny(4, 1)
+	c.DModel = 32 // so that there are values worth storing in half precision
+	network, _ := networkRig(t, c, model.Shape{Batch: 2, Frames: 130, Tokens: 10}, model.Training)
+	rigs := map[string]*rig{"network": network, "small": small(t)}
+	for seed := range uint64(5) {
+		rigs[fmt.Sprint("graph ", seed)], _ = randomRig(t, seed, true)
+	}
+	for name, r := range rigs {
+		want := r.reference()
+		r.spec.Half, r.spec.Recompute = true, RecomputeBlocks
+		sizes := map[string]int{}
+		for set := range 1 << len(optional) {
+			var what string
+			var list []func(*code) error
+			for i, o := range optional {
+				if set>>i&1 == 1 {
+					list, what = append(list, o.rewrite), what+" "+o.name
+				}
+				if o.name == "fuseSums" { // flatGradients comes behind it
+					list = append(list, flatGradients)
+				}
+			}
+			p, err := compile(r.spec, list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Plan.Check(); err != nil {
+				t.Error(err)
+			}
+			checkAliases(t, p)
+			sizes[strings.TrimSpace(what)] = len(p.Steps)
+			copy(r.grads, nans(r.layout.Bytes))
+			m := r.bind(p)
+			r.run(m, false)
+			tol := 2e-5 // as for random graphs
+			if strings.Contains(what, "half") {
+				tol = 4e-3 // as in TestHalf
+			}
+			r.compare(name+" with"+what, r.results(m), want, tol)
+		}
+		if sizes["fuseSums"] > sizes[""] || sizes["recompute"] < sizes[""] || sizes["deadCode"] > sizes[""] {
+			t.Errorf("%s: steps are %v", name, sizes)
+		}
+	}
+}
+
+// A rewrite that gives a kernel what it doesn't take is found before anything runs.
+func TestTypesThatKernelsRefuse(t *testing.T) {
+	change := func(opName string, to op.DType) func(*code) error {
+		return func(c *code) error {
+			for _, s := range c.steps {
+				if s.op.Name == opName {
+					s.in[0].typ.Of = to
+				}
+			}
+			return nil
+		}
+	}
+	r := small(t)
+	for _, c := range []struct {
+		op   string
+		to   op.DType
+		says string
+	}{
+		{"swish", op.Float16, "swish reads block.out, which is float16, as operand 0: its kernel for cpu takes float32 there"},
+		{"swish", op.Int32, "which is int32"},
+		{"ctc", op.Float64, "ctc reads ctc, which is float64"},
+	} {
+		_, err := compile(r.spec, append([]func(*code) error{change(c.op, c.to)}, rewrites...))
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("error is %v, want %q", err, c.says)
+		}
+	}
+	// A kernel that takes another type too gets it.
+	takes := func(c *code) error {
+		for _, s := range c.steps {
+			s.kernel.Floats = []op.DType{op.Float16}
+		}
+		return nil
+	}
+	list := append([]func(*code) error{change("swish", op.Float16), takes}, rewrites...)
+	if _, err := compile(r.spec, list); err != nil {
+		t.Error(err)
+	}
+	list[0] = change("swish", op.Int32)
+	if _, err := compile(r.spec, list); err == nil {
+		t.Error("integers went to a kernel for floats of two sizes")
+	}
+}
+
+// A target without kernels is named, with what there is.
+func TestTargetWithoutKernels(t *testing.T) {
+	r := small(t)
+	r.spec.Target = "abacus"
+	if _, err := Compile(r.spec); err == nil || !strings.Contains(err.Error(), "no kernel of layernorm for abacus: there is one for cpu") {
+		t.Errorf("error is %v", err)
+	}
+	r.spec.Target = op.CPU
+	if p, err := Compile(r.spec); err != nil || p.String() != small(t).compile().String() {
+		t.Errorf("cpu is not what is meant by no target (%v)", err)
+	}
+}
