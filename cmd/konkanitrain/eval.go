@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
+	"konkanitrain/data"
 	"konkanitrain/internal/settings"
+	"konkanitrain/recognize"
 	"konkanitrain/train"
 )
 
@@ -35,7 +38,8 @@ func evalHelp() (string, error) {
 		return "", err
 	}
 	return usageLine(evalCommand()) + `
-Texts of the manifest are written by the policy that is stored with the model, and every utterance is scored. Rates
+Texts of the manifest are written by the policy that is stored with the model, and every utterance is scored whose
+sound can be read and whose text is not empty; the others are counted, and with --json listed with the reasons. Rates
 are errors of all utterances over words (characters) of all references. Characters are code points, spaces included.
 Progress goes to standard error, the result to standard output (to standard error with --per_utterance -).
 ` + o.usages(), nil
@@ -62,7 +66,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	}
 	defer model.Close()
 	rows := newTable(c.PerUtterance, s.out)
-	e, err := model.Evaluate(ctx, c.Manifest, train.EvalOptions{
+	e, report, err := model.Evaluate(ctx, c.Manifest, recognize.EvaluateOptions{
 		PathMap: c.PathMap, SkipBadLines: c.SkipBadLines, BadLineLimit: c.BadLineLimit, Progress: s.err, PerUtterance: rows.add,
 	})
 	if err := rows.end(err); err != nil {
@@ -72,10 +76,11 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if c.PerUtterance == "-" {
 		out = s.err
 	}
+	r := evalResult{model, c.Manifest, e, report}
 	if c.JSON {
-		return printJSON(out, model, c, e)
+		return r.json(out)
 	}
-	_, err = io.WriteString(out, resultText(model, c, e))
+	_, err = io.WriteString(out, r.text())
 	return err
 }
 
@@ -88,8 +93,17 @@ func (c *evalConfig) rules(p *settings.Problems) {
 	c.machine.rules(p)
 }
 
-// resultText is the result for people: every rate with the integers behind it.
-func resultText(model *train.Recogniser, c evalConfig, e *train.Evaluation) string {
+// evalResult is what came out.
+type evalResult struct {
+	model    *recognize.Model
+	manifest string
+	scored   *recognize.Evaluation
+	report   *data.Report // what became of every line of the manifest
+}
+
+// text is the result for people: every rate with the integers behind it.
+func (r evalResult) text() string {
+	e := r.scored
 	w, n := e.Score.Words, e.Score.Utterances
 	parts := ""
 	if e.CE > 0 { // there is a decoder
@@ -103,15 +117,42 @@ word accuracy         %s
 exact match           %s of the utterances
 empty output          %s of the utterances, blank in %.1f %% of the frames
 loss                  %.4f nats per utterance%s
-`, model.Describe(), c.Manifest, n, e.Audio, e.Took, w, e.Score.Chars,
+`, r.model, r.manifest, n, e.Audio, e.Took, w, e.Score.Chars,
 		share(w.Ref-w.Errors(), w.Ref), share(e.Score.Exact, n), share(e.Score.EmptyHyps, n), 100*e.BlankShare, e.Loss, parts)
 	if e.Infeasible > 0 {
 		text += fmt.Sprintf("too short for CTC     %s of the utterances\n", share(e.Infeasible, n))
 	}
-	if e.Failed > 0 {
-		text += fmt.Sprintf("unreadable            %s of the utterances, scored as empty output\n", share(e.Failed, n))
+	if out := r.report.Lines - n; out > 0 {
+		text += fmt.Sprintf("left out              %s of the lines: %s\n", share(out, r.report.Lines), strings.Join(r.reasons(), ", "))
 	}
 	return text
+}
+
+// leftOut lists the notes on lines that were not scored.
+func (r evalResult) leftOut() []data.Note {
+	notes := []data.Note{}
+	for _, n := range r.report.Notes {
+		if n.Skipped {
+			notes = append(notes, n)
+		}
+	}
+	return notes
+}
+
+// reasons counts the lines that were left out, by what was wrong with them.
+func (r evalResult) reasons() []string {
+	counts := map[data.Kind]int{}
+	var kinds []data.Kind
+	for _, n := range r.leftOut() {
+		if counts[n.Kind]++; counts[n.Kind] == 1 {
+			kinds = append(kinds, n.Kind)
+		}
+	}
+	reasons := make([]string, len(kinds))
+	for i, k := range kinds {
+		reasons[i] = fmt.Sprintf("%d %s", counts[k], k)
+	}
+	return reasons
 }
 
 // share is "98.75 % (79/80)".
@@ -119,14 +160,29 @@ func share(part, whole int) string {
 	return fmt.Sprintf("%.2f %% (%d/%d)", 100*float64(part)/float64(max(1, whole)), part, whole)
 }
 
-// printJSON is the result for programs.
-func printJSON(w io.Writer, model *train.Recogniser, c evalConfig, e *train.Evaluation) error {
+// leftOutLine is a line that was not scored, for programs.
+type leftOutLine struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	ID     string `json:"id"`
+	Why    string `json:"why"`
+	Reason string `json:"reason"`
+}
+
+// json writes the result for programs.
+func (r evalResult) json(w io.Writer) error {
+	out := []leftOutLine{}
+	for _, n := range r.leftOut() {
+		out = append(out, leftOutLine{n.File, n.Line, n.ID, string(n.Kind), n.Reason})
+	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(struct {
-		Model    string            `json:"model"`
-		Manifest string            `json:"manifest"`
-		Result   *train.Evaluation `json:"result"`
-	}{model.Describe(), c.Manifest, e})
+		Model    string                `json:"model"`
+		Manifest string                `json:"manifest"`
+		Listed   int                   `json:"listed"` // lines
+		Result   *recognize.Evaluation `json:"result"`
+		LeftOut  []leftOutLine         `json:"left_out"` // not in the result
+	}{r.model.String(), r.manifest, r.report.Lines, r.scored, out})
 }

@@ -105,17 +105,6 @@ func needFile(key, path, what string) error {
 	return nil
 }
 
-// needFolder is the problem with a folder that has to be there; nil if it is.
-func needFolder(key, path string) error {
-	if err := needFile(key, path, "FOLDER"); err != nil {
-		return err
-	}
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		return settings.Problemf(key, "%s: %s is a file: give the folder it is in", key, path)
-	}
-	return nil
-}
-
 // needDevice is the problem with a device that this program can't compute on; nil if it can.
 func needDevice(name string) error {
 	if _, _, err := train.ChooseDevice(name); err != nil {

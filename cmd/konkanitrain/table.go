@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"konkanitrain/train"
+	"konkanitrain/recognize"
 )
 
 // tableHead is the first line of a table.
@@ -73,7 +73,7 @@ func (t *table) begin() error {
 	return err
 }
 
-func (t *table) add(h train.Hypothesis) error {
+func (t *table) add(h recognize.Hypothesis) error {
 	if t.w == nil && t.path == "" {
 		return nil
 	}

@@ -5,12 +5,12 @@ import (
 	"io"
 
 	"konkanitrain/internal/settings"
-	"konkanitrain/train"
+	"konkanitrain/recognize"
 )
 
 // trained is the setting of a command that uses a trained model: which one.
 type trained struct {
-	Checkpoint string `yaml:"checkpoint" default:"" check:"path" help:"a checkpoint's folder (step-...), or a checkpoint_dir: its averaged weights, else its best checkpoint, else its newest"`
+	Checkpoint string `yaml:"checkpoint" default:"" check:"path" help:"a checkpoint's folder (step-...), a model.safetensors alone, or a checkpoint_dir: its averaged weights, else its best checkpoint, else its newest"`
 }
 
 // machine is the settings of a command that uses a trained model: what computes.
@@ -32,10 +32,10 @@ func (o *options) apply(rules func(*settings.Problems)) error {
 }
 
 // rules are what the settings of a command that uses a trained model have to agree with.
-func (t trained) rules(p *settings.Problems) { p.Add(needFolder("checkpoint", t.Checkpoint)) }
+func (t trained) rules(p *settings.Problems) { p.Add(needFile("checkpoint", t.Checkpoint, "PATH")) }
 func (m machine) rules(p *settings.Problems) { p.Add(needDevice(m.Device)) }
 
 // open loads the model.
-func open(t trained, m machine, log io.Writer) (*train.Recogniser, error) {
-	return train.Load(t.Checkpoint, train.LoadOptions{Device: m.Device, Workers: m.CPUWorkers, Log: log})
+func open(t trained, m machine, log io.Writer) (*recognize.Model, error) {
+	return recognize.Load(t.Checkpoint, recognize.LoadOptions{Device: m.Device, Workers: m.CPUWorkers, Log: log})
 }

@@ -28,8 +28,9 @@ func transcribeHelp() (string, error) {
 		return "", err
 	}
 	return usageLine(transcribeCommand()) + `
-Prints path, tab, text for each file, in order. A file that can't be read is named on standard error and the others
-go on; the exit code is 1 then.
+Prints path, tab, text for each file, in order, as soon as it and those before it are done. A file that can't be read
+is named on standard error and the others go on; the exit code is 1 then. Each file is recognized in one piece, in a
+time that grows with the square of its length: cut long recordings at their pauses.
 ` + o.usages(), nil
 }
 
