@@ -26,19 +26,27 @@ type ledger struct {
 	origin *Origin
 	source *recognize.Description // of the model that init_from names; nil: it names none, or one that says nothing of itself
 	memory memory
-	record func(event string, record any) // into metrics.jsonl
 
-	state     state
-	setSize   int    // of the training set, and
-	setHash   string // what its order depends on
-	standing  standing
-	goodPlace progress // the state's Progress after the last update that was made
-	begun     int      // updates made before this session
-	finished  bool     // training had ended already when this session began
-	newest    string   // path of the newest checkpoint; "" without one
-	best      string   // path of the best checkpoint; "" without one
-	started   time.Time
-	earlier   float64 // seconds of training before this session
+	record  func(event string, record any) // into metrics.jsonl
+	renewed func()                         // called when the folder was removed and is made again
+
+	state    state
+	setSize  int    // of the training set, and
+	setHash  string // what its order depends on
+	standing standing
+	good     place  // after the last update that was made
+	begun    int    // updates made before this session
+	finished bool   // training had ended already when this session began
+	newest   string // path of the newest checkpoint; "" without one
+	best     string // path of the best checkpoint; "" without one
+	started  time.Time
+	earlier  float64 // seconds of training before this session
+}
+
+// place is what windows change that give no update.
+type place struct {
+	Progress  progress
+	LossScale update.LossScale
 }
 
 // standing says how the state in memory stands to the newest checkpoint.
@@ -268,8 +276,11 @@ func (l *ledger) trained(u *update.Updater) {
 	l.standing = ahead
 }
 
-// goBack returns to the place in the data that the last update made, before windows that gave none.
-func (l *ledger) goBack() { l.state.Progress = l.goodPlace }
+// keepPlace notes that the state is that after an update.
+func (l *ledger) keepPlace() { l.good = place{l.state.Progress, l.state.LossScale} }
+
+// goBack returns to where the last update was made, before windows that gave none.
+func (l *ledger) goBack() { l.state.Progress, l.state.LossScale = l.good.Progress, l.good.LossScale }
 
 // judge keeps a validation of the present weights, and says what became of it, for the progress line.
 func (l *ledger) judge(e *recognize.Evaluation) (mark string) {

@@ -40,7 +40,7 @@ func (l *ledger) restore(u *update.Updater, train *data.Set, windows int) error 
 	if from != nil {
 		l.resumed(from, windows)
 	}
-	l.goodPlace = l.state.Progress
+	l.keepPlace()
 	return nil
 }
 

@@ -75,6 +75,7 @@ func (l *ledger) write(dir string, c checkpoint.Content) (path string, err error
 		}
 		if renewed {
 			l.report.say("WARNING: the folder %s was removed while the run was going on, and its checkpoints with it: it is made again", dir)
+			l.renewed()
 		}
 	}
 	moved, err := checkpoint.SetAside(dir, n)
@@ -101,9 +102,11 @@ func (l *ledger) withAdvice(err error) error {
 	return fmt.Errorf("%w; --resume auto %s begins with removing all checkpoints but the newest and the best", err, flags)
 }
 
-// checkSpace refuses a run whose disk doesn't hold a single checkpoint, and warns where it doesn't hold as many as are
-// kept: their size is known before the first update.
+// checkSpace looks, before the first update, whether the disk holds what the run will save: the size is known.
 func (l *ledger) checkSpace() error {
+	if l.finished && l.standing == saved {
+		return nil // there is nothing to save
+	}
 	c, err := l.content()
 	if err != nil {
 		return err
@@ -116,11 +119,17 @@ func (l *ledger) checkSpace() error {
 	if err != nil {
 		return err
 	}
+	return l.judgeSpace(space, len(entries))
+}
+
+// judgeSpace refuses a run whose disk doesn't hold a single checkpoint more, and warns where it doesn't hold as many as
+// are kept; so many are there.
+func (l *ledger) judgeSpace(space checkpoint.Space, there int) error {
 	keep := max(l.cfg.Run.KeepLast, l.cfg.Run.AverageLast)
 	switch {
-	case l.standing != saved && !space.Fits(1):
+	case !space.Fits(1):
 		return fmt.Errorf("checkpoint_dir %s: %v: not one fits, so nothing that is learned could be saved; free some space or choose another folder", l.dir, space)
-	case !space.Fits(max(keep+1-len(entries), 1)):
+	case !space.Fits(max(keep+1-there, 1)):
 		l.report.say("WARNING: checkpoint_dir %s: %v: it won't hold the %d that are kept and the one being written; free some space, or lower keep_last", l.dir, space, keep)
 	}
 	return nil

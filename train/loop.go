@@ -82,7 +82,7 @@ func (r *run) window(w *data.Window) (update.Outcome, error) {
 		p.Epoch, p.Window = w.Epoch+1, 0
 	}
 	if out.Skipped == update.Made {
-		r.ledger.goodPlace = *p
+		r.ledger.keepPlace()
 	}
 	if w.Last {
 		if err := r.sets.train.TooManyBad(); err != nil {

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"sort"
 
 	"konkanitrain/data"
 	"konkanitrain/device"
@@ -24,7 +26,7 @@ type peak struct {
 // test, and says what the run takes in memory: what doesn't fit fails here, not after the first epoch. Which shapes come
 // is known: lengths, order and dealing depend on manifest, seed and epoch alone.
 func (r *run) planMemory() error {
-	training, err := r.largest(r.sets.loader, r.stretch(), update.Ask{Purpose: model.Training, Half: r.cfg.Run.FP16})
+	training, err := r.largestInTraining(r.sets.loader)
 	if err != nil {
 		return err
 	}
@@ -50,10 +52,15 @@ func (r *run) planMemory() error {
 	return nil
 }
 
+// largestInTraining is the largest pass of what is still to come of training with a loader.
+func (r *run) largestInTraining(l *data.Loader) (peak, error) {
+	return r.largest(l, r.stretch(l), update.Ask{Purpose: model.Training, Half: r.cfg.Run.FP16})
+}
+
 // stretch is the windows that are still to come.
-func (r *run) stretch() update.Span {
+func (r *run) stretch(l *data.Loader) update.Span {
 	p := r.ledger.state.Progress
-	left := (r.cfg.Optimizer.NumEpochs-p.Epoch)*r.sets.loader.Windows() - p.Window
+	left := (r.cfg.Optimizer.NumEpochs-p.Epoch)*l.Windows() - p.Window
 	if m := r.cfg.Optimizer.MaxUpdates; m > 0 {
 		// Windows that give no update are not counted by max_updates: as many more may come as end a run.
 		left = min(left, max(m-r.updater.Updates, 0)+mostSkips)
@@ -71,42 +78,58 @@ func (r *run) largest(l *data.Loader, s update.Span, ask update.Ask) (peak, erro
 // utterance is the one that sets the peak: the longest of its micro-batch.
 func (p peak) utterance() *data.Utterance { return p.loader.Window(p.Epoch, p.Window)[p.Row] }
 
-// tooLarge explains that the largest pass does not fit: which utterance it is, and what max_duration would let the rest
-// train.
+// tooLarge explains that the largest pass does not fit: which utterance it is, and what would let the rest through.
 func (r *run) tooLarge(err error, p peak) error {
 	var oom *device.OutOfMemory
-	if p.loader == nil || !errors.As(err, &oom) {
+	if !errors.As(err, &oom) {
 		return err
 	}
 	u := p.utterance()
 	advice := "use a smaller network or fewer cpu_workers"
-	if fits := r.longestThatFits(); fits > 0 {
+	if p.loader != r.sets.loader {
+		advice = "leave it out of its manifest, or " + advice
+	} else if fits := r.longestThatFits(); fits > 0 {
 		advice = fmt.Sprintf("leave it out: max_duration %.1f lets the rest train; or %s", fits, advice)
 	}
 	return fmt.Errorf("%s (%s, line %d) has %.1f s, and a pass over %s as long takes %s of memory for each worker: %w; %s",
 		u.ID, u.File, u.Line, u.Duration, words.Count(p.Batch, "utterance"), megabytes(p.bytes), err, advice)
 }
 
-// longestThatFits is the duration, in seconds rounded down to tenths, up to which training utterances can be passed; 0
-// where none can. It tries their lengths, the longest first, each alone in a pass.
+// longestThatFits is the largest max_duration, in tenths of a second, with which the training passes fit into memory; 0
+// where there is none.
 func (r *run) longestThatFits() float64 {
-	us := slices.Clone(r.sets.train.Utterances)
-	slices.SortFunc(us, func(a, b *data.Utterance) int { return cmp.Compare(b.Frames, a.Frames) })
-	runner := update.NewRunner(r.net, r.replica, 1)
-	tried := 0
-	for i, u := range us {
-		if i > 0 && u.Frames == us[i-1].Frames {
-			continue
-		}
-		if tried++; tried > 64 {
-			return 0
-		}
-		bytes, err := runner.Alone(u.Frames, len(u.Tokens), update.Ask{Purpose: model.Training, Half: r.cfg.Run.FP16})
-		if err == nil && r.replica.Prepare(nil, bytes) == nil {
-			return float64(int(10*u.Duration)) / 10
+	var limits []float64
+	for _, u := range r.sets.train.Utterances {
+		if s := math.Floor(10*u.Duration) / 10; s > r.cfg.Data.MinDuration {
+			limits = append(limits, s)
 		}
 	}
-	return 0
+	slices.Sort(limits)
+	limits = slices.Compact(limits)
+	n := sort.Search(len(limits), func(i int) bool { return !r.fits(limits[i]) })
+	if n == 0 {
+		return 0
+	}
+	return limits[n-1]
+}
+
+// fits says whether the passes of a run with this max_duration fit into memory: its windows, and with them the shapes,
+// are not those of a run with all utterances.
+func (r *run) fits(maxDuration float64) bool {
+	const rounding = 1e-6 // s, that package data leaves to a limit
+	all := r.sets.train
+	set := &data.Set{Path: all.Path, Report: all.Report, SampleRate: all.SampleRate}
+	for _, u := range all.Utterances {
+		if u.Duration <= maxDuration+rounding {
+			set.Utterances = append(set.Utterances, u)
+		}
+	}
+	loader, err := r.trainingLoader(set)
+	if err != nil {
+		return false
+	}
+	p, err := r.largestInTraining(loader)
+	return err == nil && r.replica.Prepare(nil, p.bytes) == nil
 }
 
 // sayMemory says what the buffers take, and by name what they leave out.

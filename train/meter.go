@@ -65,6 +65,6 @@ func (m *meter) record(r *run, stream *data.Stream) updateMetrics {
 // warn says what was odd in the files that a loader has read.
 func (r *run) warn(l *data.Loader) {
 	for _, w := range l.Warnings() {
-		r.report.warnOnce(w)
+		r.report.sayOnce("WARNING: " + w)
 	}
 }

@@ -94,6 +94,20 @@ func (m *metrics) close() error {
 	return err
 }
 
+// renewMetrics begins a new metrics.jsonl where the folder was removed with the one in use.
+func (r *run) renewMetrics() {
+	if r.metrics.file == nil {
+		return
+	}
+	_ = r.metrics.close()
+	m, err := openMetrics(r.logDir())
+	if err != nil {
+		r.report.say("WARNING: the run goes on without metrics.jsonl: %v", err)
+		return
+	}
+	r.metrics = m
+}
+
 // record writes a record of metrics. Training doesn't depend on them: where one can't be written, the run says so
 // and goes on without.
 func (r *run) record(event string, record any) {

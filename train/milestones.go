@@ -31,7 +31,7 @@ func (r *run) milestones(ctx context.Context, epochDone, updated bool) error {
 			if ctx.Err() != nil {
 				return r.interrupted() // a resumed run begins with this validation
 			}
-			return err
+			return r.stopped(err)
 		}
 		better = r.ledger.state.BestStep == n
 	}
@@ -83,10 +83,10 @@ func (r *run) validate(ctx context.Context) error {
 	return nil
 }
 
-// sayTroubles says what is wrong with a validation, if anything.
+// sayTroubles says what is wrong with a validation, if anything; what the one before had too is not said again.
 func (r *run) sayTroubles(e *recognize.Evaluation, set string) {
 	for _, trouble := range append(e.Troubles(set), r.blankAlarm(e)...) {
-		r.report.say("%s", trouble)
+		r.report.sayOnce(trouble)
 	}
 }
 
@@ -125,7 +125,7 @@ func (r *run) finish(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return r.interrupted()
 			}
-			return err
+			return r.stopped(err)
 		}
 		r.ledger.state.Before = &before
 	}
@@ -146,7 +146,7 @@ func (r *run) finish(ctx context.Context) error {
 	r.tested = e
 	r.report.say("test set %s, %s: %v", r.cfg.Data.TestManifest, which, e)
 	for _, trouble := range e.Troubles(r.cfg.Data.TestManifest) {
-		r.report.say("%s", trouble)
+		r.report.sayOnce(trouble)
 	}
 	r.record("test", struct {
 		Weights string `json:"weights"`

@@ -12,9 +12,9 @@ import (
 
 // reporter shows a run to a person: a progress bar on a terminal, plain lines elsewhere.
 type reporter struct {
-	out    io.Writer
-	bar    *progressbar.ProgressBar // nil: plain lines
-	warned map[string]bool
+	out  io.Writer
+	bar  *progressbar.ProgressBar // nil: plain lines
+	said map[string]bool          // what sayOnce has said
 }
 
 // newReporter writes lines; a nil out is nobody.
@@ -22,7 +22,7 @@ func newReporter(out io.Writer) *reporter {
 	if out == nil {
 		out = io.Discard
 	}
-	return &reporter{out: out, warned: map[string]bool{}}
+	return &reporter{out: out, said: map[string]bool{}}
 }
 
 // startBar shows updates up to total on a terminal; done of them were made before.
@@ -34,11 +34,11 @@ func (r *reporter) startBar(total, done int) {
 	}
 }
 
-// warnOnce says a warning, but not one that was said before: two sets may share files.
-func (r *reporter) warnOnce(text string) {
-	if !r.warned[text] {
-		r.warned[text] = true
-		r.say("WARNING: %s", text)
+// sayOnce prints a line, but not one that it has printed before: epochs repeat themselves, and sets may share files.
+func (r *reporter) sayOnce(line string) {
+	if !r.said[line] {
+		r.said[line] = true
+		r.say("%s", line)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"konkanitrain/data"
+	"konkanitrain/device"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/recognize"
@@ -16,6 +17,7 @@ type run struct {
 	cfg     Config
 	sets    sets
 	net     model.Config
+	memory  device.Device
 	replica update.Replica
 	updater *update.Updater
 	judge   *recognize.Recognizer // scores with the weights in training
@@ -48,6 +50,8 @@ type scored struct {
 type Options struct {
 	Out    io.Writer // progress, for a person; nil: none
 	Origin *Origin   // what FindOrigin has returned for the configuration; nil: Run looks itself
+
+	memory device.Device // for tests: where the replica's buffers lie; nil: the host's memory
 }
 
 // Result is what a run has come to.

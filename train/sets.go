@@ -31,12 +31,7 @@ func (r *run) loadData(ctx context.Context) error {
 	if err := r.tokenize(r.sets.train, cfg.Model.DecoderLayers == 0); err != nil {
 		return err
 	}
-	augment := cfg.Augment()
-	r.sets.loader, err = data.NewLoader(r.sets.train, data.LoaderOptions{
-		Seed: cfg.Run.Seed, Window: cfg.Window(), Augment: &augment, Feature: cfg.Features(state.Stats),
-		Workers: cfg.Data.NumWorkers, CacheWaves: cacheWaves,
-	})
-	if err != nil {
+	if r.sets.loader, err = r.trainingLoader(r.sets.train); err != nil {
 		return err
 	}
 	if r.sets.val, err = r.scored(ctx, cfg.Data.ValManifest); err != nil {
@@ -44,6 +39,15 @@ func (r *run) loadData(ctx context.Context) error {
 	}
 	r.sets.test, err = r.scored(ctx, cfg.Data.TestManifest)
 	return err
+}
+
+// trainingLoader loads the windows of a set to train on.
+func (r *run) trainingLoader(set *data.Set) (*data.Loader, error) {
+	augment := r.cfg.Augment()
+	return data.NewLoader(set, data.LoaderOptions{
+		Seed: r.cfg.Run.Seed, Window: r.cfg.Window(), Augment: &augment, Feature: r.cfg.Features(r.ledger.state.Stats),
+		Workers: r.cfg.Data.NumWorkers, CacheWaves: cacheWaves,
+	})
 }
 
 // loadManifest reads a set. Limits on length are for training only.

@@ -29,8 +29,11 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	}
 	report := newReporter(o.Out)
 	report.say("device: %s (%s)", chosen, why)
-	r := &run{cfg: cfg, report: report, ledger: newLedger(cfg, report)}
-	r.ledger.record = r.record
+	r := &run{cfg: cfg, report: report, ledger: newLedger(cfg, report), memory: o.memory}
+	if r.memory == nil {
+		r.memory = device.NewHost()
+	}
+	r.ledger.record, r.ledger.renewed = r.record, r.renewMetrics
 	for _, part := range []func() error{
 		func() error { return r.ledger.open(o.Origin) },
 		func() error { return r.loadData(ctx) },
@@ -62,7 +65,7 @@ func (r *run) allocate() error {
 	if err != nil {
 		return err
 	}
-	crew, err := engine.NewCrew(device.NewHost(), network, r.cfg.Run.CPUWorkers, true)
+	crew, err := engine.NewCrew(r.memory, network, r.cfg.Run.CPUWorkers, true)
 	if err != nil {
 		return withMemoryAdvice(err)
 	}
