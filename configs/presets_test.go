@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	G "gorgonia.org/gorgonia"
-
 	"konkanitrain/engine"
+	"konkanitrain/internal/optest"
 	"konkanitrain/internal/settings"
 	"konkanitrain/model"
 	"konkanitrain/train"
+	"konkanitrain/update"
 )
 
 // parameters are the sizes of the networks by hand, from the shapes of their tensors, at a vocabulary of 100.
@@ -66,40 +66,54 @@ func TestPresets(t *testing.T) {
 			if !strings.HasPrefix(c.Run.CheckpointDir, "runs/"+strings.TrimSuffix(file, ".yaml")) {
 				t.Errorf("checkpoint_dir is %s: a preset has its own", c.Run.CheckpointDir)
 			}
-			plan(t, network, true)
-			plan(t, network, false)
+			programs(t, network)
 		})
 	}
 }
 
-// plan makes a program of the network and holds its memory plan to the rule of plans.
-func plan(t *testing.T, network model.Config, backward bool) {
+// programs compiles all that a run can ask of the network, holds the memory plans to the rule of plans, and the ops to
+// having a case among the ops' tests.
+func programs(t *testing.T, config model.Config) {
 	t.Helper()
-	net, err := model.Build(network, model.Shape{Batch: 2, Frames: 300, Tokens: 20}, backward)
+	network, err := update.Network(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := engine.Spec{Weights: net.Weights, Shared: net.Shared}
-	if backward {
-		spec.Loss, spec.Grads = net.Loss, net.Graph.Grad(net.Loss, net.Weights...)
-	} else {
-		spec.Outputs = map[string]*G.Node{"logits": net.Logits}
-	}
-	if err := net.Graph.Err(); err != nil {
-		t.Fatal(err)
-	}
-	program, err := engine.Compile(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := program.Plan.Check(); err != nil {
-		t.Error(err)
-	}
-	if backward && len(program.Grads) != len(net.Weights) {
-		t.Errorf("%d gradients for %d weights", len(program.Grads), len(net.Weights))
-	}
-	if program.Plan.Size == 0 || len(program.Steps) == 0 {
-		t.Errorf("a program of %d steps in %d words", len(program.Steps), program.Plan.Size)
+	covered := optest.Covered()
+	shape := model.Shape{Batch: 2, Frames: 300, Tokens: 20}
+	var largest int64
+	for _, v := range []update.Variant{
+		{Shape: shape, Purpose: model.Training},
+		{Shape: shape, Purpose: model.Training, Half: true},
+		{Shape: shape, Purpose: model.Training, Recompute: engine.RecomputeBlocks},
+		{Shape: shape, Purpose: model.Training, Half: true, Recompute: engine.RecomputeBlocks},
+		{Shape: shape, Purpose: model.Scoring},
+		{Shape: shape, Purpose: model.Transcribing},
+	} {
+		spec, err := network.Spec(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		program, err := engine.Compile(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := program.Plan.Check(); err != nil {
+			t.Errorf("%+v: %v", v, err)
+		}
+		if n := len(program.Grads); v.Purpose == model.Training && n != len(spec.Weights) || len(program.Steps) == 0 {
+			t.Errorf("%+v: %d gradients for %d weights in %d steps", v, n, len(spec.Weights), len(program.Steps))
+		}
+		if largest == 0 {
+			largest = program.ArenaBytes()
+		} else if program.ArenaBytes() >= largest {
+			t.Errorf("%+v takes %d bytes, training in full precision %d", v, program.ArenaBytes(), largest)
+		}
+		for _, s := range program.Steps {
+			if !covered[s.Op.Name] {
+				t.Errorf("%+v uses %s, which has no case among the ops' tests (internal/optest)", v, s.Op.Name)
+			}
+		}
 	}
 }
 
