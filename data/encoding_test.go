@@ -29,6 +29,7 @@ func TestEncodings(t *testing.T) {
 		{name: "one byte", content: "{", err: []string{"line 1", "not a whole JSON object"}},
 		{name: "a sound file", content: string(wav(100, 16000)), err: []string{"byte 6 is 0", "not a text file"}},
 		{name: "a sound file as a table", file: "x.csv", content: string(wav(100, 16000)), err: []string{"byte 6 is 0", "not a text file"}},
+		{name: "a table behind zeros", file: "x.csv", content: "\x00\x00path,text\n", err: []string{"byte 1 is 0", "not a text file"}},
 		{name: "zeros alone", content: string(make([]byte, 100)), err: []string{"byte 1 is 0", "not a text file"}},
 	})
 }

@@ -48,9 +48,6 @@ func (l *Loader) key(epoch int, u *Utterance) uint64 { return feature.Key(l.o.Se
 
 // speed is the speed that u is played at in an epoch.
 func (l *Loader) speed(epoch int, u *Utterance) audio.Ratio {
-	if l.o.Augment == nil {
-		return audio.Ratio{}
-	}
 	return l.o.Augment.Speed(l.key(epoch, u))
 }
 

@@ -45,13 +45,9 @@ func (o LoaderOptions) validate(s *Set) error {
 		complain("the features are at %d Hz, but the manifest was loaded for %d Hz, and lengths would differ; use one sample_rate",
 			o.Feature.SampleRate, s.SampleRate)
 	}
-	if err := o.Feature.Validate(); err != nil {
-		errs = append(errs, err)
-	}
+	errs = append(errs, o.Feature.Validate())
 	if o.Augment != nil {
-		if err := o.Augment.Validate(); err != nil {
-			errs = append(errs, err)
-		}
+		errs = append(errs, o.Augment.Validate())
 	}
 	return errors.Join(errs...)
 }

@@ -489,14 +489,16 @@ func TestLoaderOptions(t *testing.T) {
 	wrong := a
 	wrong.Speeds = []float64{9}
 	for part, change := range map[string]func(*LoaderOptions){
-		"window of 0": func(o *LoaderOptions) { o.Window = 0 },
-		"-1 windows":  func(o *LoaderOptions) { o.Ahead = -1 },
-		"-1 workers":  func(o *LoaderOptions) { o.Workers = -1 },
-		"-1 bytes":    func(o *LoaderOptions) { o.CacheWaves = -1 },
-		"evaluation":  func(o *LoaderOptions) { o.Evaluate, o.Augment = true, &a },
-		"16000 Hz":    func(o *LoaderOptions) { o.Feature.SampleRate = 16000 },
-		"statistics":  func(o *LoaderOptions) { o.Feature.Normalize = feature.Global },
-		"speed":       func(o *LoaderOptions) { o.Augment = &wrong },
+		"window of 0":                     func(o *LoaderOptions) { o.Window = 0 },
+		"-1 windows":                      func(o *LoaderOptions) { o.Ahead = -1 },
+		"-1 workers":                      func(o *LoaderOptions) { o.Workers = -1 },
+		"-1 bytes":                        func(o *LoaderOptions) { o.CacheWaves = -1 },
+		"evaluation":                      func(o *LoaderOptions) { o.Evaluate, o.Augment = true, &a },
+		"16000 Hz":                        func(o *LoaderOptions) { o.Feature.SampleRate = 16000 },
+		"statistics":                      func(o *LoaderOptions) { o.Feature.Normalize = feature.Global },
+		"a window of 0 utterances; batch": func(o *LoaderOptions) { o.Window, o.Evaluate = 0, true },
+		"time_share":                      func(o *LoaderOptions) { o.Augment = &feature.Augment{TimeShare: 9} },
+		"speed":                           func(o *LoaderOptions) { o.Augment = &wrong },
 	} {
 		o := options8k(2)
 		change(&o)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -146,6 +147,20 @@ func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Probe(dir); err == nil || !strings.Contains(err.Error(), "a folder") {
 		t.Errorf("a folder: %v", err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	for path, say := range map[string]string{os.DevNull: "a device", fmt.Sprintf("/dev/fd/%d", r.Fd()): "a pipe"} {
+		if _, err := os.Stat(path); err != nil {
+			continue // not on every system
+		}
+		if _, err := Probe(path); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%s: %v; want %q", path, err, say)
+		}
 	}
 	if _, _, err := read(filepath.Join(dir, "none.wav")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)

@@ -133,6 +133,50 @@ func TestBehindTheSamples(t *testing.T) {
 	}
 }
 
+// The sizes that a header gives, where they are the true ones and where they aren't.
+func TestDataSizes(t *testing.T) {
+	sound := bytes.Repeat([]byte{0, 0x40, 0, 0xc0}, 20) // 40 samples
+	head := format(le, 1, 1, 1000, 2, 16)
+	data := func(size uint32) []byte {
+		return slices.Concat([]byte("data"), le.AppendUint32(nil, size), sound)
+	}
+	list := chunk(le, "LIST", bytes.Repeat([]byte("x"), 40))
+	ds64 := func(n int, size uint64) []byte {
+		b := make([]byte, 28)
+		le.PutUint64(b[8:], size)
+		return chunk(le, "ds64", b[:n])
+	}
+	const unknown = 0xFFFFFFFF
+	for _, c := range []struct {
+		name  string
+		file  []byte
+		count int
+		say   string
+	}{
+		{"RF64", riffFile(le, "RF64", ds64(28, 80), head, data(unknown), list), 40, ""},
+		{"BW64", riffFile(le, "BW64", ds64(28, 80), head, data(unknown), list), 40, ""},
+		{"RF64 with a short ds64", riffFile(le, "RF64", ds64(16, 80), head, data(unknown), list), 40, ""},
+		{"RF64 with a size of its own", riffFile(le, "RF64", ds64(28, 40), head, data(80), list), 40, ""},
+		{"RF64 with a ds64 that is too short", riffFile(le, "RF64", ds64(14, 80), head, data(unknown)), 40, "no true size"},
+		{"RF64 without ds64", riffFile(le, "RF64", head, data(unknown)), 40, "no true size"},
+		{"RF64 of 0 bytes", riffFile(le, "RF64", ds64(28, 0), head, data(unknown)), 40, "0 bytes of samples"},
+		{"RIFF with a ds64", riffFile(le, "RIFF", ds64(28, 40), head, data(unknown)), 40, "no true size"},
+		{"a stream", riffFile(le, "RIFF", head, data(unknown)), 40, "no true size (a stream); read to the end of the file, 40 samples"},
+		{"a stream by a recorder", riffFile(le, "RIFF", head, data(0x7FFFF000)), 40, "no true size (a stream)"},
+		{"a file that is cut off", riffFile(le, "RIFF", head, data(0x7FFFEFFF)), 40, "cut off: the header declares 1073739775 samples"},
+		{"a file without its last byte", riffFile(le, "RIFF", head, data(81)), 40, "cut off: the header declares 40 samples (81 bytes), there are 40 samples (80 bytes)"},
+		{"0", riffFile(le, "RIFF", head, data(0)), 40, "0 bytes of samples"},
+	} {
+		info, x, err := decodeBytes(c.file)
+		if err != nil || len(x) != c.count {
+			t.Errorf("%s: %d samples, want %d (%v)", c.name, len(x), c.count, err)
+		}
+		if len(info.Warnings) > 1 || (len(info.Warnings) == 1) != (c.say != "") || !strings.Contains(strings.Join(info.Warnings, ""), c.say) {
+			t.Errorf("%s: %q, want %q", c.name, info.Warnings, c.say)
+		}
+	}
+}
+
 // A chunk of an odd size without its pad byte before the format or the samples.
 func TestNoPadByte(t *testing.T) {
 	sound := bytes.Repeat([]byte{0, 0x40, 0, 0xc0}, 300)

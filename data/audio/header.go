@@ -173,7 +173,7 @@ func (h *header) finish(src io.ReaderAt, size, at, declared int64, info Info) (I
 		info.warn("cut off: the header declares %d samples (%d bytes), there are %d samples (%d bytes)",
 			declared/int64(h.block), declared, left/int64(h.block), left)
 	}
-	if declared <= left && n == declared {
+	if n == declared {
 		end := h.behind(src, size, at, n, "data", &info)
 		if what := h.more(src, size, end); what != "" {
 			info.warn("%d samples as the header says; behind them lies %s, which is not read", n/int64(h.block), what)
