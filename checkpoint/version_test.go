@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -66,5 +67,17 @@ func TestOldCheckpointOpens(t *testing.T) {
 	}
 	if err := c.LoadOptimizer(optimizer); err != nil || len(optimizer) != 2*len(model) || digest(t, optimizer) != want.Moments {
 		t.Errorf("%d tensors of the optimizer, %v", len(optimizer), err)
+	}
+	// Saved again it is the same, to the byte: the layout has not changed.
+	path, err := Save(t.TempDir(), c.Step, Content{Model: model, Optimizer: optimizer, State: c.RawState()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		before, errBefore := os.ReadFile(filepath.Join(c.Path, name))
+		after, errAfter := os.ReadFile(filepath.Join(path, name))
+		if errBefore != nil || errAfter != nil || !bytes.Equal(before, after) {
+			t.Errorf("%s is not what it was (%v, %v)", name, errBefore, errAfter)
+		}
 	}
 }

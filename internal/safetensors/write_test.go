@@ -128,6 +128,10 @@ func TestWriteRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), what) || buf.Len() != 0 {
 			t.Errorf("want an error with %q and nothing written, got %v and %d bytes", what, err, buf.Len())
 		}
+		_, sizeErr := Size(list, nil)
+		if complete := what != "has no Save"; complete && (sizeErr == nil || sizeErr.Error() != err.Error()) || !complete && sizeErr != nil {
+			t.Errorf("Size says %v, Write %v", sizeErr, err)
+		}
 	}
 	for what, metadata := range map[string]map[string]string{
 		`metadata "k" is`:    {"k": "\xff"},
@@ -164,6 +168,9 @@ func TestWriteErrorIsPassedOn(t *testing.T) {
 	}
 	if _, err := Write(&limited{int(size)}, tensors, metadata); err != nil {
 		t.Error(err)
+	}
+	if written, err := Write(&limited{15}, nil, nil); !errors.Is(err, errFull) || written != (Written{}) { // 16 bytes, all of them header
+		t.Errorf("a header alone: %+v, %v", written, err)
 	}
 }
 
