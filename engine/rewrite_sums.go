@@ -31,7 +31,7 @@ func fuseSums(c *code) error {
 // addInto makes the step of term b add to term a, if that may be, in place of step i, which adds them.
 func (c *code) addInto(uses map[*value]*use, i int, a, b *value) bool {
 	ua, ub := uses[a.root()], uses[b.root()]
-	if b.whole != nil || b.space != Arena || ub.made < 0 || len(ub.readers) != 1 || ub.asked > 0 {
+	if b.space != Arena || ub.made < 0 || len(ub.readers) != 1 || ub.asked > 0 {
 		return false
 	}
 	s := c.steps[ub.made]
