@@ -9,8 +9,8 @@ import (
 )
 
 // Tables holds the constant tables that graphs share: the relative positions of S frames are the middle rows of those
-// of any larger number, the positions of n decoder steps the first rows of those of any larger number. So one table
-// of each, grown when a longer shape comes, serves all shapes.
+// of any larger number, the positions of n decoder steps the first rows of those of any larger number. So one table of
+// each, grown when a longer shape comes, serves all shapes.
 type Tables struct {
 	d        int
 	mu       sync.Mutex

@@ -81,7 +81,8 @@ func TestUnreadableRowsAreAbsent(t *testing.T) {
 	}
 }
 
-// windowOfEight is eight utterances in micro-batches of several sizes; the second is the longest, the last the shortest.
+// windowOfEight is eight utterances in micro-batches of several sizes; the second is the longest, the last the
+// shortest.
 func windowOfEight(net model.Config) []*data.Example {
 	var window []*data.Example
 	for i, n := range []int{90, 160, 90, 33, 60, 61, 140, 30} {

@@ -131,6 +131,6 @@ func readOne(t testing.TB, rows int) []*data.Example {
 	return w.Examples
 }
 
-// productTolerance bounds how far an utterance's loss and gradient may move with its padding, its row and its batch: not
-// at all with our own kernels, which sum in one order wherever a row lies. OpenBLAS's sums end up to 9e-7 apart.
+// productTolerance bounds how far an utterance's loss and gradient may move with its padding, its row and its batch:
+// not at all with our own kernels, which sum in one order wherever a row lies. OpenBLAS's sums end up to 9e-7 apart.
 var productTolerance = testkit.Products(1.5e-6)

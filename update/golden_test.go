@@ -85,8 +85,8 @@ func (g *golden) load(workers int) *rig {
 	return r
 }
 
-// TestGolden holds losses and every gradient to the PyTorch reference: in one batch with noise in the padding, and split
-// into single utterances on two workers.
+// TestGolden holds losses and every gradient to the PyTorch reference: in one batch with noise in the padding, and
+// split into single utterances on two workers.
 func TestGolden(t *testing.T) {
 	for _, name := range []string{"model_f2", "model_f4", "model_f8", "model_f4_ctc_only"} {
 		t.Run(name, func(t *testing.T) {

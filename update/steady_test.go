@@ -20,8 +20,8 @@ func mallocs(f func()) uint64 {
 	return after.Mallocs - before.Mallocs
 }
 
-// After the first ones, an update (dealing, forward, backward, sum, norm, AdamW, a look at the weights) leaves Go's heap
-// alone, with windows of several shapes and on two cores.
+// After the first ones, an update (dealing, forward, backward, sum, norm, AdamW, a look at the weights) leaves Go's
+// heap alone, with windows of several shapes and on two cores.
 func TestUpdateAllocatesNothing(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	for _, o := range []Options{{}, {Half: true}, {Half: true, Recompute: engine.RecomputeBlocks}} {
@@ -124,8 +124,8 @@ func live() (bytes, goroutines int) {
 	return int(m.HeapAlloc), runtime.NumGoroutine()
 }
 
-// Memory doesn't creep: over four epochs of updates, after one to fill the loader's cache, what is live stays level, and
-// what the replica holds is what it held before the first. Resident memory would say less: it follows the garbage
+// Memory doesn't creep: over four epochs of updates, after one to fill the loader's cache, what is live stays level,
+// and what the replica holds is what it held before the first. Resident memory would say less: it follows the garbage
 // collector, and with it the load of the machine.
 func TestMemoryDoesntCreep(t *testing.T) {
 	set := examples(t, bundled)

@@ -6,7 +6,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/pprof"
@@ -23,7 +25,7 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "step:", err)
 		os.Exit(1)
 	}
@@ -54,100 +56,169 @@ type result struct {
 	Workers       int       `json:"workers"`
 }
 
-func run() error {
-	net := model.Config{ConvKernel: 31, SubsampleChannels: 64, NumMels: 80, CTCWeight: 0.3, LabelSmoothing: 0.1}
+// settings are what the flags say.
+type settings struct {
+	net                  model.Config
+	batch, steps, warmup int
+	workers              int // 0: one for each core
+	seconds              float64
+	tokens               float64 // a second
+	half, recompute      bool
+	asJSON, profile      bool
+	cpuProfile           string
+}
+
+func parse(args []string) (settings, error) {
+	s := settings{net: model.Config{ConvKernel: 31, SubsampleChannels: 64, NumMels: 80, CTCWeight: 0.3, LabelSmoothing: 0.1}}
 	f := pflag.NewFlagSet("step", pflag.ContinueOnError)
-	f.IntVar(&net.DModel, "d_model", 192, "width")
-	f.IntVar(&net.Heads, "heads", 4, "attention heads")
-	f.IntVar(&net.EncoderLayers, "encoder_layers", 8, "Conformer blocks")
-	f.IntVar(&net.DecoderLayers, "decoder_layers", 4, "decoder layers")
-	f.IntVar(&net.Vocab, "vocab", 100, "vocabulary size")
-	f.IntVar(&net.Subsampling, "factor", 4, "subsampling")
-	f.Float64Var(&net.Dropout, "dropout", 0.1, "dropout")
-	batch := f.Int("batch", 2, "utterances")
-	seconds := f.Float64("seconds", 8, "of sound in each, at 100 frames a second")
-	tokens := f.Float64("tokens_per_second", 10, "target tokens")
-	workers := f.Int("threads", 0, "compute workers; 0: one for each core")
-	steps := f.Int("steps", 10, "steps to time")
-	warmup := f.Int("warmup_steps", 2, "steps before")
-	half := f.Bool("fp16", false, "store saved activations in half precision")
-	recompute := f.Bool("recompute", false, "compute activations again for the backward pass")
-	asJSON := f.Bool("json", false, "print one JSON line")
-	profile := f.Bool("profile", false, "print the time by operation")
-	cpuProfile := f.String("cpu_profile", "", "write a pprof profile here")
-	if err := f.Parse(os.Args[1:]); err != nil {
-		return err
+	f.IntVar(&s.net.DModel, "d_model", 192, "width")
+	f.IntVar(&s.net.Heads, "heads", 4, "attention heads")
+	f.IntVar(&s.net.EncoderLayers, "encoder_layers", 8, "Conformer blocks")
+	f.IntVar(&s.net.DecoderLayers, "decoder_layers", 4, "decoder layers")
+	f.IntVar(&s.net.Vocab, "vocab", 100, "vocabulary size")
+	f.IntVar(&s.net.Subsampling, "factor", 4, "subsampling")
+	f.Float64Var(&s.net.Dropout, "dropout", 0.1, "dropout")
+	f.IntVar(&s.batch, "batch", 2, "utterances")
+	f.Float64Var(&s.seconds, "seconds", 8, "of sound in each, at 100 frames a second")
+	f.Float64Var(&s.tokens, "tokens_per_second", 10, "target tokens")
+	f.IntVar(&s.workers, "threads", 0, "compute workers; 0: one for each core")
+	f.IntVar(&s.steps, "steps", 10, "steps to time")
+	f.IntVar(&s.warmup, "warmup_steps", 2, "steps before")
+	f.BoolVar(&s.half, "fp16", false, "store saved activations in half precision")
+	f.BoolVar(&s.recompute, "recompute", false, "compute activations again for the backward pass instead of keeping them")
+	f.BoolVar(&s.asJSON, "json", false, "print one JSON line")
+	f.BoolVar(&s.profile, "profile", false, "print the time by operation")
+	f.StringVar(&s.cpuProfile, "cpu_profile", "", "write a pprof profile here")
+	if err := f.Parse(args); err != nil {
+		return s, err
 	}
-	if *workers > 0 {
-		runtime.GOMAXPROCS(*workers)
+	return s, s.validate()
+}
+
+// validate lists what can't be measured.
+func (s settings) validate() error {
+	var problems []error
+	require := func(ok bool, format string, args ...any) {
+		if !ok {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
 	}
-	letters := max(1, int(*seconds**tokens))
+	require(s.batch >= 1 && s.steps >= 1, "batch is %d and steps is %d, want 1 or more", s.batch, s.steps)
+	require(s.warmup >= 0 && s.workers >= 0, "warmup_steps is %d and threads is %d, want 0 or more", s.warmup, s.workers)
+	require(s.seconds >= 0.01 && s.seconds <= 3600, "seconds is %g, want 0.01 to 3600", s.seconds)
+	require(s.tokens >= 0 && s.tokens <= 100, "tokens_per_second is %g, want 0 to 100", s.tokens)
+	require(s.net.Vocab >= 4, "vocab is %d, want 4 or more: blank, sos/eos, unk and a letter", s.net.Vocab)
+	return errors.Join(append(problems, s.net.Validate())...)
+}
+
+func (s settings) frames() int { return int(s.seconds * 100) }
+
+func (s settings) letters() int { return max(1, int(s.seconds*s.tokens)) }
+
+// options are those of the updates that are timed.
+func (s settings) options() update.Options {
 	o := update.Options{
-		BatchSize: *batch, Half: *half, Seed: 1, LearningRate: 1e-3, Warmup: 1000, WeightDecay: 1e-3, GradClip: 5,
+		BatchSize: s.batch, Half: s.half, Seed: 1, LearningRate: 1e-3, Warmup: 1000, WeightDecay: 1e-3, GradClip: 5,
 	}
-	if *recompute {
+	if s.recompute {
 		o.Recompute = engine.RecomputeBlocks
 	}
-	s, err := newSteps(net, o, *workers, madeUp(*batch, int(*seconds*100), letters, net))
+	return o
+}
+
+func run(args []string, out io.Writer) error {
+	s, err := parse(args)
+	if errors.Is(err, pflag.ErrHelp) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	defer s.replica.Close()
-	for range *warmup {
-		if _, err := s.step(); err != nil {
+	if s.workers > 0 {
+		runtime.GOMAXPROCS(s.workers)
+	}
+	x, err := newSteps(s.net, s.options(), s.workers, madeUp(s.batch, s.frames(), s.letters(), s.net))
+	if err != nil {
+		return err
+	}
+	defer x.replica.Close()
+	for range s.warmup {
+		if _, err := x.step(); err != nil {
 			return err
 		}
 	}
-	if *cpuProfile != "" {
-		out, err := os.Create(*cpuProfile)
+	r, err := measure(s, x)
+	if err != nil {
+		return err
+	}
+	if s.asJSON {
+		err = json.NewEncoder(out).Encode(r)
+	} else {
+		_, err = fmt.Fprintln(out, r)
+	}
+	if err != nil || !s.profile {
+		return err
+	}
+	return x.replica.Profile().Write(out, engine.MeasureLimits())
+}
+
+// measure makes the steps that are timed.
+func measure(s settings, x *steps) (*result, error) {
+	if s.cpuProfile != "" {
+		f, err := os.Create(s.cpuProfile)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		defer out.Close()
-		if err := pprof.StartCPUProfile(out); err != nil {
-			return err
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return nil, err
 		}
 		defer pprof.StopCPUProfile()
 	}
-	if *profile {
-		s.replica.StartProfile()
-		defer func() { _ = s.replica.Profile().Write(os.Stdout, engine.MeasureLimits()) }()
+	if s.profile {
+		x.replica.StartProfile()
 	}
-	r := result{
-		DModel: net.DModel, EncoderLayers: net.EncoderLayers, DecoderLayers: net.DecoderLayers, Batch: *batch, Seconds: *seconds,
-		Tokens: letters, Dropout: net.Dropout, Precision: "fp32", Parameters: model.Count(net).Total, Workers: s.replica.Wishes().Workers,
+	r := &result{
+		DModel: s.net.DModel, EncoderLayers: s.net.EncoderLayers, DecoderLayers: s.net.DecoderLayers, Batch: s.batch, Seconds: s.seconds,
+		Tokens: s.letters(), Dropout: s.net.Dropout, Precision: "fp32", Parameters: model.Count(s.net).Total, Workers: x.replica.Wishes().Workers,
 	}
-	if *half {
+	if s.half {
 		r.Precision = "fp32, activations stored as fp16"
 	}
 	cpu := cpuSeconds()
-	for range *steps {
+	for range s.steps {
 		start := time.Now()
-		if r.Loss, err = s.step(); err != nil {
-			return err
+		var err error
+		if r.Loss, err = x.step(); err != nil {
+			return nil, err
 		}
 		r.Times = append(r.Times, time.Since(start).Seconds())
-		r.Mean += r.Times[len(r.Times)-1] / float64(*steps)
+		r.Mean += r.Times[len(r.Times)-1] / float64(s.steps)
 	}
-	r.CPU = (cpuSeconds() - cpu) / float64(*steps)
+	r.CPU = (cpuSeconds() - cpu) / float64(s.steps)
+	return r, r.finish(x)
+}
+
+// finish works out what follows from the times, and what the steps take.
+func (r *result) finish(x *steps) error {
 	sorted := slices.Sorted(slices.Values(r.Times))
 	r.Min, r.Median = sorted[0], (sorted[len(sorted)/2]+sorted[(len(sorted)-1)/2])/2
-	flops, err := s.updater.FLOPs(s.window)
+	flops, err := x.updater.FLOPs(x.window)
 	if err != nil {
 		return err
 	}
 	r.GFLOP, r.GFLOPs = flops/1e9, flops/1e9/r.Median
-	r.Audio = float64(*batch) * *seconds / r.Median
-	r.Allocated = float64(s.replica.Usage().Total()) / (1 << 20)
-	if r.PeakRSS, err = peakMiB(); err != nil {
-		return err
-	}
-	if *asJSON {
-		return json.NewEncoder(os.Stdout).Encode(r)
-	}
-	fmt.Printf("%d workers: median %.3f s, min %.3f s, CPU %.3f s, %.0f s of sound a second, %.1f GFLOP a step, %.0f GFLOP/s, peak %.0f MiB (%.0f MiB planned), loss %.3f\n",
+	r.Audio = float64(r.Batch) * r.Seconds / r.Median
+	r.Allocated = float64(x.replica.Usage().Total()) / (1 << 20)
+	r.PeakRSS, err = peakMiB()
+	return err
+}
+
+// String is the result in one line.
+func (r *result) String() string {
+	return fmt.Sprintf("%d workers: median %.3f s, min %.3f s, CPU %.3f s, %.0f s of sound a second, %.1f GFLOP a step, "+
+		"%.0f GFLOP/s, peak %.0f MiB (%.0f MiB planned), loss %.3f",
 		r.Workers, r.Median, r.Min, r.CPU, r.Audio, r.GFLOP, r.GFLOPs, r.PeakRSS, r.Allocated, r.Loss)
-	return nil
 }
 
 func cpuSeconds() float64 {
