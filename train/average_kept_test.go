@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/recognize"
 )
 
 // An average outlives the checkpoints that it was made of: a finished run that is started once more keeps it, and scores
@@ -24,7 +25,7 @@ func TestAverageIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := mustRun(t, cfg)
-		mustContain(t, again, "kept "+filepath.Join(dir, averagedDir, checkpoint.Name(5))+": the mean of the weights after updates 3, 4, 5\n", score)
+		mustContain(t, again, "kept "+filepath.Join(dir, recognize.AveragedDir, checkpoint.Name(5))+": the mean of the weights after updates 3, 4, 5\n", score)
 		if strings.Contains(again, "left out") || strings.Contains(again, "saved ") {
 			t.Errorf("there is nothing to warn of or to save:\n%s", again)
 		}
@@ -42,17 +43,17 @@ func TestAverageOfAnotherEnd(t *testing.T) {
 	cfg.Run.KeepLast = 5
 	mustRun(t, cfg)
 	dir := cfg.Run.CheckpointDir
-	if s := mustLoad(t, dir).Describe(); strings.Contains(s, "validation") {
+	if s := mustLoad(t, dir).String(); strings.Contains(s, "validation") {
 		t.Errorf("there is no validation set: %s", s)
 	}
 	cfg.Run.Resume, cfg.Data.ValManifest = "auto", speak(t, spoken{id: "v", text: "abc"})
 	mustContain(t, mustRun(t, cfg), "validation of the averaged weights: ", "kept ")
-	mustContain(t, mustLoad(t, dir).Describe(), "mean of the weights after updates 3, 4, 5", "validation WER")
+	mustContain(t, mustLoad(t, dir).String(), "mean of the weights after updates 3, 4, 5", "validation WER")
 	if err := os.RemoveAll(filepath.Join(dir, checkpoint.Name(5))); err != nil {
 		t.Fatal(err)
 	}
 	cfg.Optimizer.LearningRate *= 2
-	mustContain(t, mustRun(t, cfg), "saved "+filepath.Join(dir, averagedDir))
+	mustContain(t, mustRun(t, cfg), "saved "+filepath.Join(dir, recognize.AveragedDir))
 }
 
 // A run that goes on in another folder averages what it saves there, chooses its best among that, and says so at the
@@ -83,31 +84,5 @@ func TestRunElsewhere(t *testing.T) {
 	cfg.Run.Resume, cfg.Run.CheckpointDir = filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(7))+"/", relative
 	if said := mustRun(t, cfg); strings.Contains(said, "NOTE: the average") {
 		t.Errorf("it is the same folder:\n%s", said)
-	}
-}
-
-// What has the name of a checkpoint and is none is moved, with a word, when that update is saved.
-func TestSaveSetsAside(t *testing.T) {
-	cfg := averaging(t)
-	var said strings.Builder
-	run := start(t, cfg, &said)
-	stray := filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(2))
-	run.hook = func(update int) {
-		if update == 1 {
-			if err := os.MkdirAll(filepath.Join(stray, "notes"), 0o777); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	if err := run.loop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	mustContain(t, said.String(), "WARNING: what had the name of this checkpoint and was none is called "+stray+".aside-")
-	moved, err := filepath.Glob(stray + ".aside-*/notes")
-	if err != nil || len(moved) != 1 {
-		t.Errorf("moved: %v, %v", moved, err)
-	}
-	if run.optimizer.Updates != 5 {
-		t.Errorf("the run ended at update %d", run.optimizer.Updates)
 	}
 }

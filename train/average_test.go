@@ -12,6 +12,7 @@ import (
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/internal/testkit"
+	"konkanitrain/recognize"
 )
 
 // averaging is a run of five updates that saves after each.
@@ -21,30 +22,8 @@ func averaging(t *testing.T) Config {
 	return cfg
 }
 
-func mustRun(t *testing.T, cfg Config) string {
-	t.Helper()
-	var said bytes.Buffer
-	if _, err := Run(t.Context(), cfg, &said); err != nil {
-		t.Fatalf("%v\n%s", err, said.String())
-	}
-	return said.String()
-}
-
-// steps lists the checkpoints of a folder.
-func steps(t *testing.T, dir string) (list []int) {
-	t.Helper()
-	entries, err := checkpoint.List(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		list = append(list, e.Step)
-	}
-	return list
-}
-
 // The averaged checkpoint holds the mean of the last ones, element by element; they are kept for it, whatever keep_last
-// says; and it is what a recogniser takes from the folder.
+// says; and it is what a model takes from the folder.
 func TestAverage(t *testing.T) {
 	cfg := averaging(t)
 	mustContain(t, mustRun(t, cfg), "the mean of the weights after updates 3, 4, 5")
@@ -54,7 +33,7 @@ func TestAverage(t *testing.T) {
 	}
 	var mean []float64
 	for _, update := range []int{3, 4, 5} {
-		for i, v := range mustLoad(t, filepath.Join(dir, checkpoint.Name(update))).weights.Floats() {
+		for i, v := range weightsOf(t, filepath.Join(dir, checkpoint.Name(update))) {
 			if len(mean) == i {
 				mean = append(mean, 0)
 			}
@@ -65,34 +44,9 @@ func TestAverage(t *testing.T) {
 	for i, v := range mean {
 		want[i] = float32(v)
 	}
-	r := mustLoad(t, dir)
 	// A compensated sum is rounded once, and so is the quotient: 2 x 2^-24 of the largest.
-	testkit.Close(t, "averaged weights", r.weights.Floats(), want, 1.2e-7)
-	mustContain(t, r.Describe(), averagedDir, "mean of the weights after updates 3, 4, 5")
-}
-
-// The mean of many is as exact as that of few. Without compensation the worst of these is off by 1.5e-7 for 8 and by
-// 5e-7 for 100.
-func TestAverageIsCompensated(t *testing.T) {
-	for _, n := range []int{8, 100} {
-		const words = 1000
-		sum, lost, exact := make([]float32, words), make([]float32, words), make([]float64, words)
-		for k := range n {
-			x := testkit.Uniform[float32](uint64(k), words, 1, 2) // of one sign, so that the mean is no smaller than they are
-			addCompensated(sum, lost, x)
-			for i, v := range x {
-				exact[i] += float64(v) / float64(n)
-			}
-		}
-		worst := 0.0
-		for i, v := range sum {
-			worst = max(worst, math.Abs(float64(v/float32(n))/exact[i]-1))
-		}
-		// The sum is rounded once, and so is the quotient, each by up to 2^-24.
-		if !(worst <= 1.2e-7) {
-			t.Errorf("the mean of %d is off by %.2g", n, worst)
-		}
-	}
+	testkit.Close(t, "averaged weights", weightsOf(t, filepath.Join(dir, recognize.AveragedDir, checkpoint.Name(5))), want, 1.2e-7)
+	mustContain(t, mustLoad(t, dir).String(), recognize.AveragedDir, "mean of the weights after updates 3, 4, 5")
 }
 
 // An interruption saves where no save is due, and takes no part in the average: it is that of the run that went through.
@@ -117,7 +71,7 @@ func TestAverageOfAnInterruptedRun(t *testing.T) {
 		broken.Run.Resume = "auto"
 	}
 	mustContain(t, mustRun(t, broken), "the mean of the weights after updates 6, 8, 10")
-	file := filepath.Join(averagedDir, checkpoint.Name(10), checkpoint.ModelFile)
+	file := filepath.Join(recognize.AveragedDir, checkpoint.Name(10), checkpoint.ModelFile)
 	a, err := os.ReadFile(filepath.Join(straight.Run.CheckpointDir, file))
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +95,7 @@ func TestAverageIsReplaced(t *testing.T) {
 	}
 	cfg.Run.Resume, cfg.Optimizer.MaxUpdates = "auto", 5
 	mustContain(t, mustRun(t, cfg), "updates 2, 4, 5")
-	if got := steps(t, filepath.Join(dir, averagedDir)); !slices.Equal(got, []int{5}) {
+	if got := steps(t, filepath.Join(dir, recognize.AveragedDir)); !slices.Equal(got, []int{5}) {
 		t.Errorf("averages %v are left", got)
 	}
 }
@@ -156,7 +110,7 @@ func TestAverageIsValidated(t *testing.T) {
 	r := mustLoad(t, cfg.Run.CheckpointDir)
 	e, _ := mustScore(t, r, cfg.Data.ValManifest)
 	// On one worker and on two, and in other batches.
-	if got, want := float64(r.state.Score.Loss), float64(e.Loss); !(math.Abs(got-want) <= productTolerance*want) {
+	if got, want := float64(r.Description.Score.Loss), float64(e.Loss); !(math.Abs(got-want) <= testkit.Products(1.5e-6)*want) {
 		t.Errorf("the checkpoint says loss %v, its weights have %v", got, want)
 	}
 }
@@ -166,16 +120,16 @@ func TestAverageIsNoStart(t *testing.T) {
 	cfg := averaging(t)
 	mustRun(t, cfg)
 	dir := cfg.Run.CheckpointDir
-	average := filepath.Join(dir, averagedDir, checkpoint.Name(5))
+	average := filepath.Join(dir, recognize.AveragedDir, checkpoint.Name(5))
 	for _, resume := range []string{average, "auto"} {
 		again := cfg
 		again.Run.Resume = resume
 		if resume == "auto" {
-			again.Run.CheckpointDir = filepath.Join(dir, averagedDir)
+			again.Run.CheckpointDir = filepath.Join(dir, recognize.AveragedDir)
 		} else {
 			again.Run.CheckpointDir = t.TempDir()
 		}
-		_, err := Run(t.Context(), again, nil)
+		_, err := Run(t.Context(), again, Options{})
 		if err == nil {
 			t.Fatal("a run went on from averaged weights")
 		}
@@ -188,7 +142,7 @@ func TestAverageIsNoStart(t *testing.T) {
 	}
 	for _, resume := range []string{"", "auto"} {
 		cfg.Run.Resume = resume
-		_, err := Run(t.Context(), cfg, nil)
+		_, err := Run(t.Context(), cfg, Options{})
 		if err == nil {
 			t.Fatal("a new run began beside an earlier average")
 		}
@@ -234,20 +188,20 @@ func TestStaleAverage(t *testing.T) {
 	if err := os.CopyFS(foreign, os.DirFS(other.Run.CheckpointDir)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(filepath.Join(foreign, averagedDir)); err != nil {
+	if err := os.RemoveAll(filepath.Join(foreign, recognize.AveragedDir)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(filepath.Join(foreign, averagedDir), os.DirFS(filepath.Join(dir, averagedDir))); err != nil {
+	if err := os.CopyFS(filepath.Join(foreign, recognize.AveragedDir), os.DirFS(filepath.Join(dir, recognize.AveragedDir))); err != nil {
 		t.Fatal(err)
 	}
-	loaded := func(dir string) string { return mustLoad(t, dir).Describe() }
-	mustContain(t, loaded(dir), averagedDir)
-	if s := loaded(foreign); strings.Contains(s, averagedDir) {
+	loaded := func(dir string) string { return mustLoad(t, dir).String() }
+	mustContain(t, loaded(dir), recognize.AveragedDir)
+	if s := loaded(foreign); strings.Contains(s, recognize.AveragedDir) {
 		t.Errorf("another run's average is taken: %s", s)
 	}
 	cfg.Run.Resume, cfg.Run.AverageLast = "auto", 0
 	mustContain(t, mustRun(t, cfg), "removed the averaged weights")
-	if s := loaded(dir); strings.Contains(s, averagedDir) {
+	if s := loaded(dir); strings.Contains(s, recognize.AveragedDir) {
 		t.Errorf("the average is there still: %s", s)
 	}
 }
@@ -263,18 +217,18 @@ func TestAverageOfFew(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Run.AverageLast = 5
-	if err := os.RemoveAll(filepath.Join(cfg.Run.CheckpointDir, averagedDir)); err != nil { // else it is kept
+	if err := os.RemoveAll(filepath.Join(cfg.Run.CheckpointDir, recognize.AveragedDir)); err != nil { // else it is kept
 		t.Fatal(err)
 	}
 	said := mustRun(t, cfg)
 	mustContain(t, said, "WARNING: left out of the average: ", checkpoint.Name(3), "updates 1, 2, 4, 5\n")
 	run := start(t, cfg, nil)
-	run.state.Due = nil
-	from, err := checkpoint.Open(run.last)
+	run.ledger.state.Due = nil
+	from, err := checkpoint.Open(run.ledger.newest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := run.recallDue(from); err != nil || !slices.Equal(run.state.Due, []int{1, 2, 3, 4, 5}) {
-		t.Errorf("due: %v, %v", run.state.Due, err)
+	if err := run.ledger.recallDue(from); err != nil || !slices.Equal(run.ledger.state.Due, []int{1, 2, 3, 4, 5}) {
+		t.Errorf("due: %v, %v", run.ledger.state.Due, err)
 	}
 }

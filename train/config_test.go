@@ -90,7 +90,7 @@ func TestRulesAreLocated(t *testing.T) {
 		"min_duration: 40":                            "x.yaml:1: max_duration 30 s is not above min_duration 40 s",
 		"speeds: []":                                  "x.yaml:1: speed_perturb is on, but speeds is empty",
 		"path_map: [a]":                               `x.yaml:1: path_map "a": write from=to`,
-		"path_map: [a=~/b]":                           `x.yaml:1: path_map is "~/b", and ~ has no meaning here`,
+		"path_map: [a=~/b]":                           `x.yaml:1: path_map a=~/b; ~ is not expanded, write the home folder out`,
 		"seed: 1\nearly_stop: 2":                      "x.yaml:2: early_stop is 2, but there is no val_manifest to judge by",
 		"init_from: x\nresume: auto":                  "x.yaml:2: resume and init_from are both set",
 		"seed: 1\ngrad_accum: 99999":                  "x.yaml:2: batch_size 8 x grad_accum 99999: want at most 65536 utterances",
@@ -259,21 +259,6 @@ func secondLists(f *ast.File, keys *settings.Set) (found []token.Pos) {
 	return found
 }
 
-// A run that ends before its rate is at the peak says so, once.
-func TestShortOfPeak(t *testing.T) {
-	c := tiny(t, speak(t, babble(24, 4, 1)...))
-	c.Optimizer.BatchSize, c.Optimizer.GradAccum, c.Optimizer.NumEpochs, c.Optimizer.WarmupUpdates = 8, 2, 30, 1000
-	var said bytes.Buffer
-	start(t, c, &said)
-	mustContainOnce(t, said.String(), "WARNING: training ends after 60 updates, and the rate rises for 1000 (warmup_updates): "+
-		"it reaches only 6 % of learning_rate; train longer, or set warmup_updates to fewer than 60")
-	for warmup, updates := range map[int]int{1: 1, 60: 60, 1000: 5000} {
-		if w := shortOfPeak(warmup, updates); w != "" {
-			t.Errorf("warmup %d, %d updates: %s", warmup, updates, w)
-		}
-	}
-}
-
 // The utterances of an update are counted, and that doesn't overflow.
 func TestValidateWindow(t *testing.T) {
 	for _, size := range [][2]int{{1 << 17, 1}, {1, 1 << 17}, {300, 300}, {1 << 40, 1 << 40}} {
@@ -308,16 +293,4 @@ func TestSettingsThereAndBack(t *testing.T) {
 	} else {
 		mustContain(t, err.Error(), "magic")
 	}
-}
-
-// A profile of some updates is printed, and nothing is saved.
-func TestProfile(t *testing.T) {
-	cfg := tiny(t, speak(t, babble(4, 4, 1)...))
-	cfg.Run.ProfileSteps = 2
-	var said bytes.Buffer
-	result, err := Run(t.Context(), cfg, &said)
-	if err != nil || result.Updates != 2 || result.Checkpoint != "" {
-		t.Fatalf("%+v, %v", result, err)
-	}
-	mustContain(t, said.String(), "attention", "linear")
 }

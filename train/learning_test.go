@@ -2,7 +2,6 @@ package train
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,26 +9,26 @@ import (
 	"konkanitrain/data"
 	"konkanitrain/data/text"
 	"konkanitrain/internal/testkit"
+	"konkanitrain/model"
+	"konkanitrain/recognize"
+	"konkanitrain/update"
 )
 
-// learn trains without anything random until the loss is flat or the updates run out, and returns what the greedy
-// CTC path makes of the training set.
-func learn(t *testing.T, cfg Config) (*trainer, []Hypothesis) {
+// learn trains until the updates run out, and returns what the greedy CTC path makes of the validation set.
+func learn(t *testing.T, cfg Config) (*run, []recognize.Hypothesis) {
 	t.Helper()
-	run := start(t, cfg, nil)
-	if err := run.loop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	var hyps []Hypothesis
-	e, err := run.evaluate(t.Context(), run.val, 4, func(h Hypothesis) error {
+	r := start(t, cfg, nil)
+	mustLoop(t, r)
+	var hyps []recognize.Hypothesis
+	e, err := r.judge.Score(t.Context(), r.sets.val.loader, func(h recognize.Hypothesis) error {
 		hyps = append(hyps, h)
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("after %d updates: %v", run.optimizer.Updates, e)
-	return run, hyps
+	t.Logf("after %d updates: %v", r.updater.Updates, e)
+	return r, hyps
 }
 
 // Four spoken digits are learned by heart: the targets of CTC are the letters and nothing else, so that the
@@ -41,9 +40,7 @@ func TestLearnsFourDigits(t *testing.T) {
 		fmt.Fprintf(&manifest, "{\"id\": %q, \"audio_filepath\": %q, \"text\": %q}\n", word, filepath.Join(digits, fmt.Sprintf("%d_jackson_0.wav", n)), word)
 	}
 	path := filepath.Join(t.TempDir(), "digits.jsonl")
-	if err := os.WriteFile(path, []byte(manifest.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, manifest.String())
 	cfg := plain(tiny(t, path))
 	cfg.Data.ValManifest, cfg.Run.EvalEvery = path, 1000
 	cfg.Model.DModel, cfg.Model.Subsampling, cfg.Model.SubsampleChannels, cfg.Data.NumMels = 32, 2, 8, 40
@@ -66,26 +63,24 @@ func TestLearnsFourDigits(t *testing.T) {
 		t.Errorf("%d errors in %d letters, want 0 in 16: %v", letters.Errors(), letters.Ref, hyps)
 	}
 	// Decoding hides an end mark; the path itself must not have one.
-	for _, e := range examplesOf(t, run.val) {
-		p := &pass{losses: make([]rowLoss, 1)}
-		p.logits = func(_ int, logits []float32) {
-			for at := 0; at < len(logits); at += run.net.Vocab {
-				row := logits[at:][:run.net.Vocab]
-				if most(row) == int(text.SosEos) {
-					t.Errorf("%s: an end mark in frame %d", e.Utt.Text, at/run.net.Vocab)
-				}
+	examples := examplesOf(t, run.sets.val.loader)
+	runner := update.NewRunner(run.net, run.replica, 1)
+	_, err := runner.Run(examples, update.Ask{Purpose: model.Scoring, Logits: func(row int, logits []float32) {
+		for at := 0; at < len(logits); at += run.net.Vocab {
+			if most(logits[at:][:run.net.Vocab]) == int(text.SosEos) {
+				t.Errorf("%s: an end mark in frame %d", examples[row].Utt.Text, at/run.net.Vocab)
 			}
 		}
-		if err := run.run([]*data.Example{e}, deal([]*data.Example{e}, run.net, 1, 1), p); err != nil {
-			t.Fatal(err)
-		}
+	}})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
 // examplesOf reads the first window of a set.
 func examplesOf(t *testing.T, l *data.Loader) []*data.Example {
 	t.Helper()
-	r, err := l.Run(t.Context(), 0, 0)
+	r, err := l.Start(t.Context(), 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -136,13 +136,19 @@ func (l *ledger) keepAverage(newest *checkpoint.Checkpoint, updates []int, now i
 		return nil, nil // there is none, or a damaged one
 	}
 	var s state
-	if err := old.State(&s); err != nil || s.AverageOf != newest.ModelSHA256 {
+	if err := old.State(&s); err != nil || !l.endedWith(s.AverageOf, newest) {
 		return nil, nil
 	}
 	if !slices.Equal(s.Averaged, updates) && (now == len(updates) || len(s.Averaged) < now) {
 		return nil, nil
 	}
 	return &s, old.LoadModel(l.memory.weights())
+}
+
+// endedWith says whether the run ended with the model of this SHA-256: with that of the newest checkpoint, or with that
+// of the checkpoint that a finished run began with, which differs in the score alone where a validation came after it.
+func (l *ledger) endedWith(model string, newest *checkpoint.Checkpoint) bool {
+	return model == newest.ModelSHA256 || l.finished && model == l.origin.Checkpoint.ModelSHA256
 }
 
 // meanWith replaces the weights in memory by their mean with those of the parts, and names the updates of all.

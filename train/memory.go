@@ -59,6 +59,9 @@ func (r *run) largestInTraining(l *data.Loader) (peak, error) {
 
 // stretch is the windows that are still to come.
 func (r *run) stretch(l *data.Loader) update.Span {
+	if r.ended() {
+		return update.Span{}
+	}
 	p := r.ledger.state.Progress
 	left := (r.cfg.Optimizer.NumEpochs-p.Epoch)*l.Windows() - p.Window
 	if m := r.cfg.Optimizer.MaxUpdates; m > 0 {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,12 +20,7 @@ func TestRunWithoutMetrics(t *testing.T) {
 			run.metrics.file.Close() // all further writes fail
 		}
 	}
-	if err := run.loop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := run.finish(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mustEnd(t, run)
 	if r := run.result(); r.Updates != 4 || r.Test == nil || filepath.Base(r.Checkpoint) != "step-00000004" {
 		t.Errorf("%+v, want a run to the end", r)
 	}
@@ -37,9 +33,7 @@ func TestMetricsAfterATornLine(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "metrics.jsonl")
 	for _, before := range []string{"", "{\"event\":\"a\"}\n", "{\"event\":\"a\"}\n{\"eve"} {
-		if err := writeFile(path, before); err != nil {
-			t.Fatal(err)
-		}
+		write(t, path, before)
 		for range 2 {
 			m, err := openMetrics(dir)
 			if err != nil {
@@ -62,4 +56,44 @@ func TestMetricsAfterATornLine(t *testing.T) {
 			t.Errorf("after %q there is %q", before, b)
 		}
 	}
+}
+
+// checkMetrics counts the events of metrics.jsonl.
+func checkMetrics(t *testing.T, dir string, want map[string]int) {
+	t.Helper()
+	got := map[string]int{}
+	for _, r := range records(t, dir) {
+		got[r.Event]++
+		if r.Event == "update" && r.Update != got["update"] {
+			t.Errorf("record %d is of update %d", got["update"], r.Update)
+		}
+	}
+	for event, n := range want {
+		if got[event] != n {
+			t.Errorf("%d records of %s, want %d", got[event], event, n)
+		}
+	}
+}
+
+// record is a line of metrics.jsonl.
+type record struct {
+	Event, Time string
+	Update      int
+	ResumedAt   *int `json:"resumed_at"`
+	Loss        float64
+	LossScale   float64 `json:"loss_scale"`
+	Skipped     int
+}
+
+// records reads a metrics.jsonl.
+func records(t *testing.T, dir string) (list []record) {
+	t.Helper()
+	for line := range strings.Lines(readFile(t, filepath.Join(dir, "metrics.jsonl"))) {
+		var r record
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Time == "" {
+			t.Fatalf("%q: %v", line, err)
+		}
+		list = append(list, r)
+	}
+	return list
 }

@@ -2,21 +2,8 @@ package train
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 )
-
-// mustContainOnce holds a text to what it has to say, and to not saying it again.
-func mustContainOnce(t *testing.T, text string, parts ...string) {
-	t.Helper()
-	for _, p := range parts {
-		if n := strings.Count(text, p); n != 1 {
-			t.Errorf("it says %q %d times, want once:\n%s", p, n, text)
-		}
-	}
-}
 
 // Each set's report comes once and holds what is known only with the vocabulary: letters outside of it, and
 // utterances that CTC can't align although a decoder keeps them.
@@ -32,25 +19,11 @@ func TestReportsAreComplete(t *testing.T) {
 		if decoder == 0 {
 			continue
 		}
-		if err := run.save(true); err != nil {
+		if err := run.ledger.save(true); err != nil {
 			t.Fatal(err)
 		}
 		_, scored := mustScore(t, mustLoad(t, cfg.Run.CheckpointDir), cfg.Data.ValManifest)
 		mustContainOnce(t, scored, "6 of 6 utterances used", "quick: needs 8", `are outside the vocabulary: "z" x 1`)
-	}
-}
-
-// silence replaces the sound of one utterance of a manifest by zeros of the same length.
-func silence(t *testing.T, manifest, name string) {
-	t.Helper()
-	path := filepath.Join(filepath.Dir(manifest), name)
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	clear(b[44:])
-	if err := os.WriteFile(path, b, 0o666); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -63,7 +36,7 @@ func TestOddSoundIsReportedInAllSets(t *testing.T) {
 	silence(t, cfg.Data.ValManifest, "002.wav")
 	silence(t, cfg.Data.TestManifest, "003.wav")
 	cfg.Optimizer.MaxUpdates, cfg.Run.EvalEvery = 4, 1
-	if _, err := Run(t.Context(), cfg, &said); err != nil {
+	if _, err := Run(t.Context(), cfg, Options{Out: &said}); err != nil {
 		t.Fatal(err)
 	}
 	mustContainOnce(t, said.String(), "001.wav: silence", "002.wav: silence", "003.wav: silence")

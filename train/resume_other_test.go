@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"konkanitrain/checkpoint"
 	"konkanitrain/op"
 )
 
@@ -17,12 +16,12 @@ func TestResumeWithAnotherBatch(t *testing.T) {
 	traced(t, cfg, io.Discard)
 	cfg.Run.Resume, cfg.Optimizer.GradAccum, cfg.Optimizer.MaxUpdates, cfg.Run.CPUWorkers = "auto", 2, 5, 1
 	var said strings.Builder
-	run, err := setUp(t.Context(), cfg, &said)
+	run, err := setUp(t.Context(), cfg, Options{Out: &said})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer run.close()
-	if p := run.state.Progress; p.Epoch != 0 || p.Window != 3 {
+	if p := run.ledger.state.Progress; p.Epoch != 0 || p.Window != 3 {
 		t.Errorf("12 of 23 utterances are used, it goes on at %+v", p)
 	}
 	mustContain(t, said.String(), "a window has 4 utterances now, 6 when", "1 compute worker now, 2 when", "grad_accum: 3 / 2")
@@ -45,7 +44,7 @@ func TestResumeNoticesAnotherSet(t *testing.T) {
 		c := cfg
 		c.Data.TrainManifest = speak(t, now...)
 		var said strings.Builder
-		start(t, c, &said)
+		start(t, c, &said).close()
 		if warned := strings.Contains(said.String(), "WARNING: the training set is not what it was"); warned != (name != "the same") {
 			t.Errorf("%s: warned %v:\n%s", name, warned, said.String())
 		}
@@ -65,12 +64,12 @@ func TestResumeOnASetThatShrank(t *testing.T) {
 	for _, c := range []struct{ utterances, epoch, window int }{{16, 0, 3}, {12, 1, 0}, {8, 1, 0}} {
 		cfg.Data.TrainManifest = speak(t, lines[:c.utterances]...)
 		run := start(t, cfg, nil)
-		if p := run.state.Progress; p.Epoch != c.epoch || p.Window != c.window {
+		if p := run.ledger.state.Progress; p.Epoch != c.epoch || p.Window != c.window {
 			t.Errorf("%d utterances: it goes on at epoch %d, window %d, want %d, %d", c.utterances, p.Epoch, p.Window, c.epoch, c.window)
 		}
-		run.cfg.Run.CheckpointDir = t.TempDir() // the next one resumes from the same checkpoint
-		if err := run.loop(t.Context()); err != nil || run.optimizer.Updates != 5 {
-			t.Errorf("%d utterances: %d updates (%v), want 5", c.utterances, run.optimizer.Updates, err)
+		run.ledger.dir = t.TempDir() // the next one resumes from the same checkpoint
+		if err := run.loop(t.Context()); err != nil || run.updater.Updates != 5 {
+			t.Errorf("%d utterances: %d updates (%v), want 5", c.utterances, run.updater.Updates, err)
 		}
 		run.close()
 	}
@@ -84,7 +83,7 @@ func TestResumeWithOtherKernels(t *testing.T) {
 	cfg.Run.Resume = "auto"
 	resumed := func() string {
 		var said strings.Builder
-		run, err := setUp(t.Context(), cfg, &said)
+		run, err := setUp(t.Context(), cfg, Options{Out: &said})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,9 +96,6 @@ func TestResumeWithOtherKernels(t *testing.T) {
 	if _, _, s := readCheckpoint(t, cfg.Run.CheckpointDir, 1); s.Progress.Kernels != op.Kernels() {
 		t.Errorf("saved by %q, want %q", s.Progress.Kernels, op.Kernels())
 	}
-	rewrite(t, cfg.Run.CheckpointDir, func(s *state, _, _ []checkpoint.Tensor) ([]checkpoint.Tensor, []checkpoint.Tensor) {
-		s.Progress.Kernels = "abacus"
-		return nil, nil
-	})
+	rewrite(t, cfg.Run.CheckpointDir, func(c *contents) { c.state.Progress.Kernels = "abacus" })
 	mustContain(t, resumed(), "NOTE: this run computes with the kernels "+op.Kernels()+", the checkpoint comes from one with abacus")
 }

@@ -3,7 +3,6 @@ package train
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"testing"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/device"
 )
 
 // childConfig names the file with the settings of a run in a child process of the test binary.
@@ -33,7 +33,7 @@ func TestChild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := setUp(context.Background(), cfg, os.Stdout)
+	run, err := setUp(context.Background(), cfg, Options{Out: os.Stdout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,18 +85,18 @@ func killed(t *testing.T, cfg Config) {
 // traced makes updates until the run ends, and lists who was trained on.
 func traced(t *testing.T, cfg Config, out io.Writer) (ids []string, after map[int]progress) {
 	t.Helper()
-	run, err := setUp(t.Context(), cfg, out)
+	run, err := setUp(t.Context(), cfg, Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer run.close()
 	after = map[int]progress{}
-	at := run.state.Progress
+	at := run.ledger.state.Progress
 	run.hook = func(update int) {
-		for _, u := range run.loader.Window(at.Epoch, at.Window) {
+		for _, u := range run.sets.loader.Window(at.Epoch, at.Window) {
 			ids = append(ids, u.ID)
 		}
-		at = run.state.Progress
+		at = run.ledger.state.Progress
 		after[update] = at
 	}
 	if err := run.loop(t.Context()); err != nil {
@@ -106,54 +106,6 @@ func traced(t *testing.T, cfg Config, out io.Writer) (ids []string, after map[in
 		t.Fatal(err)
 	}
 	return ids, after
-}
-
-// readCheckpoint is a checkpoint's files, and its state without what is about time and place.
-func readCheckpoint(t *testing.T, dir string, step int) (model, optimizer []byte, s state) {
-	t.Helper()
-	path := filepath.Join(dir, checkpoint.Name(step))
-	c, err := checkpoint.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.State(&s); err != nil {
-		t.Fatal(err)
-	}
-	s.Config, s.Progress.Seconds = nil, 0
-	scores := []*Evaluation{s.Score, s.Best}
-	if s.Before != nil {
-		scores = append(scores, s.Before.Score, s.Before.Best)
-	}
-	for _, e := range scores {
-		if e != nil {
-			e.Took = 0
-		}
-	}
-	for i, name := range []string{checkpoint.ModelFile, checkpoint.OptimizerFile} {
-		b, err := os.ReadFile(filepath.Join(path, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i == 0 {
-			model = b
-		} else {
-			optimizer = b
-		}
-	}
-	return model, optimizer, s
-}
-
-// mustEqualRun compares a resumed run's checkpoint with that of the run that went through, byte for byte.
-func mustEqualRun(t *testing.T, dir, straight string, step int) (got state) {
-	t.Helper()
-	wantModel, wantOptimizer, want := readCheckpoint(t, straight, step)
-	model, optimizer, got := readCheckpoint(t, dir, step)
-	a, _ := json.Marshal(want)
-	b, _ := json.Marshal(got)
-	if !slices.Equal(model, wantModel) || !slices.Equal(optimizer, wantOptimizer) || string(a) != string(b) {
-		t.Errorf("weights, moments or state differ from the straight run:\n%s\n%s", b, a)
-	}
-	return got
 }
 
 // Ten updates straight are five, kill -9, and five more, bit for bit, in the middle of an epoch and with
@@ -205,13 +157,14 @@ func TestLossScaleSurvivesAResume(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(4, 4, 1)...)))
 	cfg.Run.FP16, cfg.Run.SaveEvery, cfg.Optimizer.MaxUpdates = true, 7, 7
 	run := start(t, cfg, nil)
-	run.state.LossScale.Scale = 256
+	run.updater.LossScale.Scale = 256
 	if err := run.loop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	run.close()
 	cfg.Run.Resume = "auto"
 	again := start(t, cfg, nil)
-	if s := again.state.LossScale; s.Scale != 256 || s.Good != 7 || s.GrowEvery != 2000 {
+	if s := again.updater.LossScale; s.Scale != 256 || s.Good != 7 || s.GrowEvery != 2000 {
 		t.Errorf("%+v after the resume, want 256 and 7", s)
 	}
 }
@@ -232,7 +185,7 @@ func TestInterruptedRunResumesBitForBit(t *testing.T) {
 			cfg := config()
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
-			run, err := setUp(ctx, cfg, nil)
+			run, err := setUp(ctx, cfg, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,14 +215,14 @@ func TestResumeTakesNoMoreMemory(t *testing.T) {
 	var peaks []int64
 	for _, until := range []int{5, 10} {
 		cfg.Optimizer.MaxUpdates = until
-		run := start(t, cfg, nil)
-		if err := run.loop(t.Context()); err != nil {
+		memory := device.NewHost()
+		if _, err := Run(t.Context(), cfg, Options{memory: memory}); err != nil {
 			t.Fatal(err)
 		}
-		if err := run.finish(t.Context()); err != nil {
-			t.Fatal(err)
+		if u := memory.Usage(); u.Allocated != 0 {
+			t.Errorf("%d bytes are left when the run is over", u.Allocated)
 		}
-		peaks = append(peaks, run.dev.Usage().Peak)
+		peaks = append(peaks, memory.Usage().Peak)
 		cfg.Run.Resume = "auto"
 	}
 	if peaks[1] > peaks[0] {

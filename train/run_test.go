@@ -2,73 +2,15 @@ package train
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/recognize"
 )
-
-// A new run can start with the weights of another: of a checkpoint's folder, of its file, of a bare file.
-func TestInitFrom(t *testing.T) {
-	cfg := once(t, tiny(t, speak(t, spoken{id: "a", text: "abcd"}, spoken{id: "b", text: "dcba"})))
-	from := filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(2))
-	bare := filepath.Join(t.TempDir(), "weights.safetensors")
-	file := filepath.Join(from, checkpoint.ModelFile)
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(bare, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	cfg.Run.Resume = ""
-	want := start(t, withResume(cfg), nil)
-	for _, path := range []string{from, file, bare} {
-		c := cfg
-		c.Run.CheckpointDir, c.Run.InitFrom = filepath.Join(t.TempDir(), "new"), path
-		run := start(t, c, nil)
-		if !slices.Equal(run.weights.Floats(), want.weights.Floats()) {
-			t.Errorf("%s: the weights are others", path)
-		}
-		if run.optimizer.Updates != 0 || run.optimizer.moments[0].Floats()[0] != 0 || run.state.Progress != (progress{}) {
-			t.Errorf("%s: the run begins at update %d, %+v", path, run.optimizer.Updates, run.state.Progress)
-		}
-	}
-	// A checkpoint brings its vocabulary: letters keep their rows whatever the new texts hold.
-	c := cfg
-	c.Run.CheckpointDir, c.Data.UnknownLimit = filepath.Join(t.TempDir(), "new"), 1
-	c.Data.TrainManifest = speak(t, spoken{id: "a", text: "xbcd"})
-	for _, path := range []string{from, file} {
-		c.Run.InitFrom = path
-		if run := start(t, c, nil); run.vocab.Diff(want.vocab) != nil {
-			t.Errorf("%s: another vocabulary", path)
-		}
-	}
-	c.Run.InitFrom = bare
-	c.Data.TrainManifest = speak(t, spoken{id: "a", text: letters})
-	mustContain(t, refused(t, c), "init_from", "ctc.weight")
-	// Weights that are not numbers are the file's fault, and no update is made with them.
-	spoilt := withResume(cfg)
-	rewrite(t, spoilt.Run.CheckpointDir, func(_ *state, model, optimizer []checkpoint.Tensor) ([]checkpoint.Tensor, []checkpoint.Tensor) {
-		model[1].Data[2] = float32(math.NaN())
-		return model, optimizer
-	})
-	broken := cfg
-	broken.Run.CheckpointDir, broken.Run.InitFrom = filepath.Join(t.TempDir(), "new"), from
-	mustContain(t, refused(t, broken), "init_from: "+from+" has NaN in "+want.params[1].Name+"[2]")
-	c.Run.InitFrom = filepath.Join(t.TempDir(), "none")
-	mustContain(t, refused(t, c), "init_from", "none")
-}
-
-func withResume(c Config) Config {
-	c.Run.Resume = "auto"
-	return c
-}
 
 // A finished run has its last checkpoints and the best, stops where it was told to, and scores the test set with
 // the best weights.
@@ -78,84 +20,38 @@ func TestRunFromStartToEnd(t *testing.T) {
 	cfg.Data.ValManifest = cfg.Data.TrainManifest
 	cfg.Data.TestManifest = cfg.Data.TrainManifest
 	cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.KeepLast = 13, 2, 2, 2
-	run, err := setUp(t.Context(), cfg, &said)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer run.close()
+	cfg.Optimizer.LearningRate = 1e-9
+	run := start(t, cfg, &said)
 	// All scores are 100 % here, so the loss decides; weights pushed far off make every later one worse.
-	run.hook = func(update int) {
-		if update == 4 {
-			for i := range run.weights.Floats() {
-				run.weights.Floats()[i] *= 3
+	run.hook = atUpdate(4, func() {
+		editAll(t, run, func(w []float32) {
+			for i := range w {
+				w[i] *= 3
 			}
-			run.cfg.Optimizer.LearningRate = 1e-9
-		}
-	}
-	if err := run.loop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := run.finish(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+		})
+	})
+	mustEnd(t, run)
 	r := run.result()
 	if r.Updates != 13 || r.Last == nil || r.Best == nil || !(r.Last.Loss > r.Best.Loss) {
 		t.Fatalf("%+v, want 13 updates and a best score before the last", r)
 	}
-	best := run.state.BestStep
-	var steps []int
-	entries, _ := checkpoint.List(cfg.Run.CheckpointDir)
-	for _, e := range entries {
-		steps = append(steps, e.Step)
-	}
-	if best > 2 || !slices.Equal(steps, []int{best, 12, 13}) || filepath.Base(r.BestCheckpoint) != checkpoint.Name(best) {
-		t.Errorf("checkpoints of updates %v, best %d (%s), want the best and the last two", steps, best, r.BestCheckpoint)
+	best := run.ledger.state.BestStep
+	mustHave(t, cfg.Run.CheckpointDir, best, 12, 13)
+	if best > 2 || filepath.Base(r.BestCheckpoint) != checkpoint.Name(best) {
+		t.Errorf("the best is %d (%s), want that before update 4", best, r.BestCheckpoint)
 	}
 	if r.Test == nil || !(math.Abs(float64(r.Test.Loss-r.Best.Loss)) <= 1e-9) {
 		t.Errorf("the test set, which is the validation set, scores %v, the best was %v", r.Test, r.Best)
 	}
 	mustContain(t, said.String(), "best checkpoint: ", "test set", "memory:", "update 13")
 
-	// The recogniser of the folder is the best one's.
-	rec, err := Load(cfg.Run.CheckpointDir, LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rec.Close()
-	mustContain(t, rec.Describe(), checkpoint.Name(best))
-	e, err := rec.Evaluate(t.Context(), cfg.Data.TestManifest, EvalOptions{})
-	if err != nil || !(math.Abs(float64(e.Loss-r.Best.Loss)) <= 1e-9) {
-		t.Errorf("evaluated alone it scores %v (%v), the best was %v", e, err, r.Best)
+	// The model of the folder is the best one's.
+	m := mustLoad(t, cfg.Run.CheckpointDir)
+	mustContain(t, m.String(), checkpoint.Name(best))
+	if e, _ := mustScore(t, m, cfg.Data.TestManifest); !(math.Abs(float64(e.Loss-r.Best.Loss)) <= 1e-9) {
+		t.Errorf("evaluated alone it scores %v, the best was %v", e, r.Best)
 	}
 	checkMetrics(t, cfg.Run.CheckpointDir, map[string]int{"start": 1, "update": 13, "validation": 7, "save": 7, "test": 1})
-}
-
-// checkMetrics counts the events of metrics.jsonl.
-func checkMetrics(t *testing.T, dir string, want map[string]int) {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, "metrics.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]int{}
-	for line := range strings.Lines(string(b)) {
-		var record struct {
-			Event, Time string
-			Update      int
-		}
-		if err := json.Unmarshal([]byte(line), &record); err != nil || record.Time == "" {
-			t.Fatalf("%q: %v", line, err)
-		}
-		got[record.Event]++
-		if record.Event == "update" && record.Update != got["update"] {
-			t.Errorf("record %d is of update %d", got["update"], record.Update)
-		}
-	}
-	for event, n := range want {
-		if got[event] != n {
-			t.Errorf("%d records of %s, want %d", got[event], event, n)
-		}
-	}
 }
 
 // The best checkpoint counts although a save was due before the last validation.
@@ -163,7 +59,7 @@ func TestLastValidationIsTheBest(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(12, 4, 1)...)))
 	cfg.Data.ValManifest = cfg.Data.TrainManifest
 	cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.KeepLast = 5, 5, 3, 1
-	r, err := Run(t.Context(), cfg, nil)
+	r, err := Run(t.Context(), cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,13 +74,13 @@ func TestEarlyStop(t *testing.T) {
 	cfg.Data.ValManifest = speak(t, babble(3, 4, 2)...)
 	cfg.Optimizer.LearningRate, cfg.Run.EvalEvery, cfg.Run.EarlyStop = 1e-12, 1, 3
 	run := start(t, cfg, nil)
-	run.hook = func(update int) { run.weights.Floats()[0] += 1e-2 * float32(update) } // no better for it
-	run.state.Best, run.state.BestStep = &Evaluation{}, 0
-	if err := run.loop(t.Context()); err != nil {
-		t.Fatal(err)
+	run.hook = func(update int) { // no better for it
+		edit(t, run, "ctc.bias", func(w []float32) { w[0] += 1e-2 * float32(update) })
 	}
-	if run.optimizer.Updates != 3 || run.state.Stale != 3 {
-		t.Errorf("it stopped after %d updates and %d validations without a better score, want 3", run.optimizer.Updates, run.state.Stale)
+	run.ledger.state.Best, run.ledger.state.BestStep = &recognize.Evaluation{}, 0
+	mustLoop(t, run)
+	if run.updater.Updates != 3 || run.ledger.state.Stale != 3 {
+		t.Errorf("it stopped after %d updates and %d validations without a better score, want 3", run.updater.Updates, run.ledger.state.Stale)
 	}
 }
 
@@ -208,10 +104,8 @@ func TestLengthLimits(t *testing.T) {
 		}
 	}
 	mustContain(t, said.String(), "toolong: 5.000 s, the limit is 4", "toomuch: 15 characters, the limit is 10")
-	if err := run.loop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if n := run.state.Score.Score.Utterances; n != 4 {
+	mustLoop(t, run)
+	if n := run.ledger.state.Score.Score.Utterances; n != 4 {
 		t.Errorf("validation scores %d of its 4 utterances: the limits are for training", n)
 	}
 }
@@ -226,8 +120,31 @@ func TestAMinuteOfSound(t *testing.T) {
 	if n := windows(t, run, 1)[0].Examples[0].Frames; n != 6000 {
 		t.Errorf("%d frames, want 6000", n)
 	}
-	if err := run.loop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mustLoop(t, run)
 	mustContain(t, said.String(), "longest utterance minute, 60.0 s")
+}
+
+// Fewer batches than grad_accum in the whole set are one window an epoch.
+func TestAccumulationLongerThanAnEpoch(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(3, 8, 1)...)))
+	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.NumEpochs = 1, 8, 1
+	result, err := Run(t.Context(), cfg, Options{})
+	if err != nil || result.Updates != 1 || result.Epochs != 1 {
+		t.Fatalf("%+v, %v: want 1 update in 1 epoch", result, err)
+	}
+}
+
+// What a run sets up is checked before anything is read or made.
+func TestRunRefusesItsSettings(t *testing.T) {
+	cfg := tiny(t, "")
+	mustContain(t, refused(t, cfg), "train_manifest is not set")
+	cfg.Data.TrainManifest, cfg.Optimizer.GradAccum = "none.jsonl", 0
+	mustContain(t, refused(t, cfg), "grad_accum is 0")
+	cfg.Optimizer.GradAccum, cfg.Run.Device = 1, "cuda"
+	mustContain(t, refused(t, cfg), "device cuda")
+	if _, err := os.Stat(cfg.Run.CheckpointDir); err == nil {
+		t.Error("a folder was made for it")
+	}
+	cfg.Run.Device = "cpu"
+	mustContain(t, refused(t, cfg), "none.jsonl")
 }

@@ -1,11 +1,8 @@
 package train
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -82,6 +79,67 @@ func writeTone(t testing.TB, path string, s spoken, seed uint64) {
 	}
 }
 
+// spoil makes the sound of files of a manifest unreadable.
+func spoil(t testing.TB, manifest string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		write(t, filepath.Join(filepath.Dir(manifest), name), "no sound")
+	}
+}
+
+// hide takes all sounds of a manifest away; the result brings them back.
+func hide(t testing.TB, manifest string) (back func()) {
+	t.Helper()
+	type sound struct{ path, away string }
+	var moved []sound
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(manifest), "*.wav"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		moved = append(moved, sound{f, f + ".away"})
+		if err := os.Rename(f, f+".away"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func() {
+		for _, m := range moved {
+			if err := os.Rename(m.away, m.path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// silence replaces the sound of one utterance of a manifest by zeros of the same length.
+func silence(t testing.TB, manifest, name string) {
+	t.Helper()
+	path := filepath.Join(filepath.Dir(manifest), name)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(b[44:])
+	write(t, path, string(b))
+}
+
+// noise is an utterance of random features and the tokens given.
+func noise(id, frames, bins int, tokens ...int32) *data.Example {
+	return &data.Example{
+		Utt:    &data.Utterance{ID: fmt.Sprint("noise", id), Key: uint64(1000 + id), Duration: float64(frames) / 100},
+		Frames: frames, Planned: frames, Tokens: tokens, Features: testkit.Normal[float32](uint64(id), frames*bins),
+	}
+}
+
+// tokensFor is a target of n tokens without neighbors that are equal.
+func tokensFor(n int) []int32 {
+	tokens := make([]int32, n)
+	for i := range tokens {
+		tokens[i] = int32(3 + (3*i+i/8)%8)
+	}
+	return tokens
+}
+
 // babble is n utterances of 1 to longest letters, the same for the same seed.
 func babble(n, longest int, seed uint64) []spoken {
 	r := testkit.Rand(seed)
@@ -96,84 +154,3 @@ func babble(n, longest int, seed uint64) []spoken {
 	lines[0].text = letters // so that each set has the whole alphabet
 	return lines
 }
-
-// tiny is the configuration of a run on a manifest that takes milliseconds an update. Everything random is on.
-func tiny(t testing.TB, manifest string) Config {
-	c := Default()
-	c.Data.TrainManifest, c.Data.NumMels, c.Data.FreqWidth, c.Data.TimeShare = manifest, 20, 5, 0.2
-	c.Model = ModelConfig{DModel: 16, EncoderLayers: 2, DecoderLayers: 1, Heads: 2, ConvKernel: 5, Subsampling: 4,
-		SubsampleChannels: 4, Dropout: 0.1, CTCWeight: 0.3, LabelSmoothing: 0.1}
-	c.Optimizer.BatchSize, c.Optimizer.GradAccum, c.Optimizer.WarmupUpdates, c.Optimizer.NumEpochs = 2, 2, 20, 100
-	c.Run.CheckpointDir, c.Run.CPUWorkers, c.Run.LogEvery = filepath.Join(t.TempDir(), "run"), 2, 1
-	return c
-}
-
-// plain turns off everything random but the start values.
-func plain(c Config) Config {
-	c.Data.SpecAugment, c.Data.SpeedPerturb, c.Model.Dropout = false, false, 0
-	return c
-}
-
-// start sets a run up, to be closed at the end of the test. What it says goes to out, nil for nowhere.
-func start(t testing.TB, c Config, out io.Writer) *trainer {
-	t.Helper()
-	run, err := setUp(context.Background(), c, out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(run.close)
-	return run
-}
-
-// windows reads the first n windows of a run.
-func windows(t testing.TB, run *trainer, n int) []*data.Window {
-	t.Helper()
-	r, err := run.loader.Run(context.Background(), 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	var out []*data.Window
-	for range n {
-		w, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, w)
-	}
-	return out
-}
-
-// mustLoad opens a trained model until the test ends.
-func mustLoad(t testing.TB, path string) *Recogniser {
-	t.Helper()
-	r, err := Load(path, LoadOptions{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(r.Close)
-	return r
-}
-
-// mustScore scores a manifest and returns what was said.
-func mustScore(t testing.TB, r *Recogniser, manifest string) (e *Evaluation, said string) {
-	t.Helper()
-	var out bytes.Buffer
-	e, err := r.Evaluate(t.Context(), manifest, EvalOptions{Progress: &out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e, out.String()
-}
-
-// mustContain holds a text to what it has to say.
-func mustContain(t testing.TB, text string, parts ...string) {
-	t.Helper()
-	for _, p := range parts {
-		if !strings.Contains(text, p) {
-			t.Errorf("it doesn't say %q:\n%s", p, text)
-		}
-	}
-}
-
-func writeFile(path, content string) error { return os.WriteFile(path, []byte(content), 0o666) }

@@ -1,0 +1,53 @@
+package train
+
+import (
+	"context"
+	"testing"
+
+	"konkanitrain/checkpoint"
+)
+
+// Before the first update there is nothing to save, and a run that is stopped then leaves no checkpoint behind.
+func TestInterruptedBeforeTheFirstUpdate(t *testing.T) {
+	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
+	ctx, stop := context.WithCancel(t.Context())
+	run := start(t, cfg, nil)
+	stop()
+	if err := run.loop(ctx); err != context.Canceled {
+		t.Errorf("the run ended with %v", err)
+	}
+	if list, err := checkpoint.List(cfg.Run.CheckpointDir); err != nil || len(list) > 0 {
+		t.Errorf("%v are saved, %v", list, err)
+	}
+}
+
+// stopBetween is a context that ends right after the next look at it, once it is armed.
+type stopBetween struct {
+	context.Context
+	stop  func()
+	armed bool
+}
+
+func (c *stopBetween) Err() error {
+	err := c.Context.Err()
+	if c.armed {
+		c.stop()
+	}
+	return err
+}
+
+// A stop that comes when the loop has its next window in hand: that window is trained on, and saved.
+func TestInterruptedDuringAnUpdate(t *testing.T) {
+	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	between := &stopBetween{Context: ctx, stop: stop}
+	run := start(t, cfg, nil)
+	run.hook = func(update int) { between.armed = update == 3 }
+	if err := run.loop(between); err != ErrInterrupted {
+		t.Fatalf("the run ended with %v, want ErrInterrupted", err)
+	}
+	if c, _, _ := checkpoint.Latest(cfg.Run.CheckpointDir); c == nil || c.Step != 4 || run.updater.Updates != 4 {
+		t.Errorf("the last checkpoint is %+v, want that of update 4", c)
+	}
+}
