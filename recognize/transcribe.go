@@ -20,8 +20,6 @@ import (
 // All workers are kept busy, while the next files are read. Of memory it takes what some files take at once, however
 // many there are; a file for which there is not enough gets an error that wraps *device.OutOfMemory.
 func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(path, text string, err error) error) error {
-	ctx, stop := context.WithCancel(ctx) // nothing is read any more once it returns
-	defer stop()
 	features := m.Description.Features
 	features.Resampler = audio.NewResampler() // one set of kernels for all batches
 	q := &queue{paths: paths, net: m.Description.Network, sampleRate: features.SampleRate, workers: m.workers()}

@@ -153,6 +153,19 @@ func TestTranscribeStops(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || n != 3 {
 		t.Errorf("%d results after a stop at the third: %v", n, err)
 	}
+	// Between two batches of which all headers are read.
+	_, many := speak(t, babble(70, 1))
+	ctx, stop = context.WithCancel(t.Context())
+	n = 0
+	err = m.Transcribe(ctx, many, func(string, string, error) error {
+		if n++; n == filesPerWorker {
+			stop()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || n != filesPerWorker {
+		t.Errorf("%d results after a stop at the end of a batch: %v", n, err)
+	}
 	full := errors.New("disk full")
 	n = 0
 	err = m.Transcribe(t.Context(), paths, func(string, string, error) error { n++; return full })
@@ -160,9 +173,26 @@ func TestTranscribeStops(t *testing.T) {
 		t.Errorf("%d results, %v", n, err)
 	}
 	broken := errors.New("broken")
+	run := m.recognizer.run
 	m.recognizer.run = failing(broken)
 	if err := m.Transcribe(t.Context(), paths, nil); !errors.Is(err, broken) {
 		t.Errorf("a pass that breaks: %v", err)
+	}
+	// So does one of what is left when the longest file was put aside for want of memory.
+	for _, breaks := range []int{2, 3} {
+		passes := 0
+		m.recognizer.run = func(ctx context.Context, w []*data.Example, ask update.Ask) ([]update.Loss, error) {
+			switch passes++; passes {
+			case 1:
+				return nil, &device.OutOfMemory{}
+			case breaks:
+				return nil, broken
+			}
+			return run(ctx, w, ask)
+		}
+		if err := m.Transcribe(t.Context(), paths[:3], nil); !errors.Is(err, broken) {
+			t.Errorf("pass %d breaks: %v", breaks, err)
+		}
 	}
 }
 
