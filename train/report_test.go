@@ -26,20 +26,3 @@ func TestReportsAreComplete(t *testing.T) {
 		mustContainOnce(t, scored, "6 of 6 utterances used", "quick: needs 8", `are outside the vocabulary: "z" x 1`)
 	}
 }
-
-// Odd sound is reported whichever set it is in, each file once, however often it is read.
-func TestOddSoundIsReportedInAllSets(t *testing.T) {
-	var said bytes.Buffer
-	cfg := plain(tiny(t, speak(t, babble(8, 4, 1)...)))
-	cfg.Data.ValManifest, cfg.Data.TestManifest = speak(t, babble(4, 4, 2)...), speak(t, babble(4, 4, 3)...)
-	silence(t, cfg.Data.TrainManifest, "001.wav")
-	silence(t, cfg.Data.ValManifest, "002.wav")
-	silence(t, cfg.Data.TestManifest, "003.wav")
-	cfg.Optimizer.MaxUpdates, cfg.Run.EvalEvery = 4, 1
-	if _, err := Run(t.Context(), cfg, Options{Out: &said}); err != nil {
-		t.Fatal(err)
-	}
-	mustContainOnce(t, said.String(), "001.wav: silence", "002.wav: silence", "003.wav: silence")
-	_, scored := mustScore(t, mustLoad(t, cfg.Run.CheckpointDir), cfg.Data.TestManifest)
-	mustContainOnce(t, scored, "003.wav: silence")
-}

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -85,6 +87,39 @@ func spoil(t testing.TB, manifest string, names ...string) {
 	for _, name := range names {
 		write(t, filepath.Join(filepath.Dir(manifest), name), "no sound")
 	}
+}
+
+// notNumbers writes a file of 0.2 s whose header is as it should be and whose sound is not: floats with a NaN.
+func notNumbers(t testing.TB, path string) {
+	t.Helper()
+	const samples = 3200
+	var b bytes.Buffer
+	b.WriteString("RIFF")
+	put := func(fields ...any) {
+		for _, f := range fields {
+			if err := binary.Write(&b, binary.LittleEndian, f); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	put(uint32(36+4*samples), []byte("WAVEfmt "), uint32(16), uint16(3), uint16(1), uint32(16000), uint32(64000), uint16(4), uint16(32))
+	put([]byte("data"), uint32(4*samples))
+	for i := range samples {
+		put(float32(0.1 * math.Sin(float64(i))))
+	}
+	sound := b.Bytes()
+	binary.LittleEndian.PutUint32(sound[44+400:], math.Float32bits(nan))
+	write(t, path, string(sound))
+}
+
+// speakSome is speak, with files that can't be read to their end for the lines of these numbers.
+func speakSome(t testing.TB, lines []spoken, bad ...int) string {
+	t.Helper()
+	manifest := speak(t, lines...)
+	for _, i := range bad {
+		notNumbers(t, filepath.Join(filepath.Dir(manifest), fmt.Sprintf("%03d.wav", i)))
+	}
+	return manifest
 }
 
 // hide takes all sounds of a manifest away; the result brings them back.

@@ -171,7 +171,9 @@ func damage(t testing.TB, dir string, step int, file string) {
 // faulty is a replica whose methods can be made to fail: those with an error here.
 type faulty struct {
 	update.Replica
-	run, prepare, prices, reduce, step, finite, initialize, export, load, mean error
+	run, prepare, prices, reduce, finite, initialize, export, load, mean error
+
+	overflow bool // the gradient is infinite
 }
 
 // intercept puts a faulty replica between a run and its own one.
@@ -207,14 +209,11 @@ func (f *faulty) Reduce() (float64, error) {
 	if f.reduce != nil {
 		return 0, f.reduce
 	}
-	return f.Replica.Reduce()
-}
-
-func (f *faulty) Update(s engine.AdamW) error {
-	if f.step != nil {
-		return f.step
+	squares, err := f.Replica.Reduce()
+	if f.overflow {
+		squares = math.Inf(1)
 	}
-	return f.Replica.Update(s)
+	return squares, err
 }
 
 func (f *faulty) Finite() (*engine.NotFinite, error) {
