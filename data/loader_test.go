@@ -214,7 +214,7 @@ func TestFileGoesBad(t *testing.T) {
 	os.WriteFile(s.Utterances[3].Path, wav(s.Utterances[3].Samples, 16000), 0o644)
 	os.WriteFile(s.Utterances[4].Path, []byte("RIFF, no longer"), 0o644)
 	reasons := map[string]string{
-		"u1": "no such file", "u2": "has 100 samples at 8000 Hz, and had ", "u3": "at 16000 Hz, and had ", "u4": `of the kind "long" where WAVE is expected`, "u6": "changed since the manifest was read",
+		"u1": "no such file", "u2": "has 100 samples at 8000 Hz, and had ", "u3": "at 16000 Hz, and had ", "u4": `of the kind " lon" where WAVE is expected`, "u6": "changed since the manifest was read",
 	}
 	o := augmented(options8k(6))
 	l := newLoader(t, s, o)
