@@ -213,6 +213,9 @@ func TestFileGoesBad(t *testing.T) {
 	os.WriteFile(s.Utterances[2].Path, wav(100, 8000), 0o644)
 	os.WriteFile(s.Utterances[3].Path, wav(s.Utterances[3].Samples, 16000), 0o644)
 	os.WriteFile(s.Utterances[4].Path, []byte("RIFF, no longer"), 0o644)
+	reasons := map[string]string{
+		"u1": "no such file", "u2": "has 100 samples at 8000 Hz, and had ", "u3": "at 16000 Hz, and had ", "u4": `of the kind " lon" where WAVE is expected`, "u6": "changed since the manifest was read",
+	}
 	o := augmented(options8k(6))
 	l := newLoader(t, s, o)
 	r, _ := l.Start(context.Background(), 0, 0)
@@ -223,9 +226,12 @@ func TestFileGoesBad(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range w.Examples {
-			bad := slices.Contains([]string{"u1", "u2", "u3", "u4", "u6"}, e.Utt.ID)
+			why, bad := reasons[e.Utt.ID]
 			if bad != (e.Err != nil) || bad != (e.Features == nil) || bad != (e.Frames == 0) {
 				t.Errorf("%s: %v, %d frames", e.Utt.ID, e.Err, e.Frames)
+			}
+			if bad && !strings.Contains(e.Err.Error(), why) {
+				t.Errorf("%s: %v; want %q", e.Utt.ID, e.Err, why)
 			}
 			if bad && !strings.Contains(e.Err.Error(), fmt.Sprintf("%s (%s, line %d): ", e.Utt.ID, s.Path, e.Utt.Line)) {
 				t.Errorf("%v", e.Err)
@@ -590,6 +596,10 @@ func TestStatistics(t *testing.T) {
 	}
 	if _, err := Statistics(context.Background(), &Set{}, o, 3); err == nil {
 		t.Error("statistics of nothing")
+	}
+	o.NumMels = 0
+	if _, err := Statistics(context.Background(), s, o, 3); err == nil || !strings.HasPrefix(err.Error(), "statistics: num_mels is 0") {
+		t.Errorf("no bins: %v", err)
 	}
 }
 

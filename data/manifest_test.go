@@ -147,7 +147,12 @@ func TestBadLines(t *testing.T) {
 		{name: "a broken line", content: broken, err: []string{"line 3", "1 of 4 lines", "skip_bad_lines"}},
 		{name: "a broken line, skipped", content: broken, options: Options{SkipBadLines: true}, texts: threeTexts, notes: []int{3}},
 		{name: "nothing", content: "\n\r\n", err: []string{"no line in it"}},
-		{name: "nothing is left", content: edit(lineA, "वाट", ""), err: []string{"no utterance is left", "empty text"}},
+		{name: "nothing is left", content: edit(lineA, "वाट", ""), err: []string{"no utterance is left", "empty text: line 1: audio/a.wav"}},
+		{
+			name:    "a line with an id is called by it",
+			content: with(edit(lineA, "वाट", ""), `"id": "u1"`),
+			err:     []string{"no utterance is left", "empty text: line 1: u1"},
+		},
 		{
 			name:    "a folder as audio",
 			content: lineA + edit(lineB, "audio/b.wav", "audio"),
@@ -196,6 +201,7 @@ func TestParts(t *testing.T) {
 			options: Options{MinDuration: 0.2},
 			err:     []string{"1 skipped, part that ends behind its recording: line 1: audio/c.wav@1.4: ends at 2.900 s", "has 1.500 s"},
 		},
+		{name: "only a part that starts at the end", content: with(lineB, `"offset": 1`), err: []string{"the part starts at 1 s, the file has 1.000 s"}},
 		{name: "a part that starts at the end", content: lineA + with(lineB, `"offset": 1`), texts: threeTexts[:1], notes: []int{2}},
 		{
 			name:      "a part that starts one sample before the end",

@@ -19,6 +19,11 @@ func TestOverlap(t *testing.T) {
 	if !strings.HasPrefix(got, "2 of 2 utterances of ") || !strings.Contains(got, "the first: audio/c.wav, line 3 there and line 1 here") {
 		t.Errorf("%q", got)
 	}
+	// One set by a path from here, the other by one from the root.
+	t.Chdir(dir)
+	if got := Overlap(train, mustLoad(t, "val.jsonl", Options{})); !strings.HasPrefix(got, "1 of 1 ") {
+		t.Errorf("a relative path: %q", got)
+	}
 	for _, name := range []string{"parts.jsonl", "other/val.jsonl"} {
 		if got := Overlap(train, mustLoad(t, filepath.Join(dir, name), Options{})); got != "" {
 			t.Errorf("%s: %q", name, got)

@@ -105,6 +105,7 @@ func TestTextsTooLongAtSomeSpeeds(t *testing.T) {
 			t.Errorf("%q isn't in: %v", part, s.Report)
 		}
 	}
+	s.Utterances[0].Text = strings.Repeat("ab", 47) + "a" // more than the 91 frames at speed 1.1
 	o.Factor = 0
 	if err := s.Tokenize(v, o); err != nil || s.Report.Count(CTCTooFast) != 0 {
 		t.Errorf("without a factor nothing is checked: %v, %v", err, s.Report)

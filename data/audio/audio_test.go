@@ -136,6 +136,7 @@ func TestErrors(t *testing.T) {
 		{"a format chunk of 14 bytes", "claims 14 bytes", riffFile(le, "RIFF", chunk(le, "fmt ", make([]byte, 14)), data)},
 		{"AVI", "an AVI film", []byte("RIFF\x04\x00\x00\x00AVI LIST")},
 		{"four bytes of FLAC", "a FLAC file", []byte("fLaC")},
+		{"a RIFF file of another kind", `of the kind "PAL " where WAVE is expected`, []byte("RIFF\x04\x00\x00\x00PAL data")},
 		{"another start", "where RIFF is expected", []byte("RIFZ\x04\x00\x00\x00WAVEfmt ")},
 		{"five bytes", "5 bytes are too few", []byte("RIFF\x00")},
 	} {
@@ -270,6 +271,9 @@ func TestParts(t *testing.T) {
 		if len(info.Warnings) != c.warnings {
 			t.Errorf("%v s from %v s: warnings %q", c.duration, c.offset, info.Warnings)
 		}
+	}
+	if _, _, err := r.Read(path, 5, 1); !errors.Is(err, ErrNoSamples) || !strings.Contains(err.Error(), "offset 5 s is past the end, the file has 5.000 s") {
+		t.Errorf("a part that starts at the end: %v", err)
 	}
 	for _, c := range [][2]float64{{5, 0}, {100, 1}, {-1, 0}, {0, -1}, {math.NaN(), 0}, {0, math.Inf(1)}, {0, 1e-9}} {
 		if _, x, err := r.Read(path, c[0], c[1]); err == nil {

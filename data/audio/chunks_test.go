@@ -73,6 +73,7 @@ func TestContradictoryFormats(t *testing.T) {
 		{"2 bytes a frame for 2 channels, alone", 2, 32000, 2, 16, 3, "2 bytes a frame and 32000 a second"},
 		{"2 bytes a frame for 2 channels", 2, 16000, 2, 16, 3, "2 bytes a frame, 2 channels of 16 bits take 4"},
 		{"5 bytes a frame for 2 channels", 2, 40000, 5, 16, 3, "5 bytes a frame, 2 channels of 16 bits take 4"},
+		{"8 bytes a sample", 1, 64000, 8, 16, 1, ""},
 		{"more than 8 bytes a sample", 1, 72000, 9, 16, 6, "9 bytes a frame, 1 channels of 16 bits take 2"},
 		{"no bytes a second", 1, 0, 2, 16, 6, "0 bytes a second, and 8000 Hz with 2 bytes a frame take 16000"},
 		{"bytes a second that fit nothing", 1, 1, 4, 16, 3, "1 bytes a second, and 8000 Hz with 4 bytes a frame take 32000"},

@@ -171,9 +171,22 @@ func TestRatios(t *testing.T) {
 	if r, err := Convert(8000, 16000, Ratio{}); err != nil || r != (Ratio{1, 2}) {
 		t.Errorf("8000 -> 16000: %v, %v", r, err)
 	}
-	for _, c := range [][2]int{{1, 16000}, {16000, 0}, {-5, 16000}, {16000, 1 << 40}} {
+	for _, c := range [][2]int{{1, 16000}, {16000, 0}, {-5, 16000}, {16000, 1 << 40}, {999, 16000}, {16000, 999}, {768001, 16000}, {16000, 768001}} {
 		if r, err := Convert(c[0], c[1], Ratio{}); err == nil {
 			t.Errorf("%d -> %d: %v, want an error", c[0], c[1], r)
+		}
+	}
+	for _, c := range []struct {
+		p, q int
+		good bool
+	}{{0, 1, false}, {1, 0, false}, {-1, 1, false}, {1, -1, false}, {1000, 1, true}, {1001, 1, false}, {1, 1000, true}, {1, 1001, false}} {
+		if r, err := NewRatio(c.p, c.q); (err == nil) != c.good {
+			t.Errorf("%d/%d: %v, %v", c.p, c.q, r, err)
+		}
+	}
+	for _, n := range []int{0, -1, -100} {
+		if got := (Ratio{3, 7}).Len(n); got != 0 {
+			t.Errorf("%d samples become %d", n, got)
 		}
 	}
 	// No ratio of legal rates makes a kernel of more than 22 MB or 0 rows.
@@ -189,6 +202,22 @@ func TestRatios(t *testing.T) {
 		if r.P < 1 || r.Q < 1 || bytes > 22e6 {
 			t.Errorf("%d -> %d: %v takes %d bytes", c[0], c[1], r, bytes)
 		}
+	}
+}
+
+// Kernels that would take more memory together than is meant for them make way.
+func TestResamplerForgetsKernels(t *testing.T) {
+	r, x := NewResampler(), noise(100, 2)
+	r.Resample(nil, x, Ratio{11, 10})
+	r.Resample(nil, x, Ratio{9, 10})
+	if len(r.kernels) != 2 {
+		t.Fatalf("%d kernels", len(r.kernels))
+	}
+	r.floats = maxKernelFloats - 1 // as after many others
+	r.Resample(nil, x, Ratio{4, 5})
+	k := r.kernels[Ratio{4, 5}]
+	if len(r.kernels) != 1 || k == nil || r.floats != k.floats() {
+		t.Errorf("%d kernels with %d floats are kept", len(r.kernels), r.floats)
 	}
 }
 

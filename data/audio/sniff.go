@@ -48,5 +48,8 @@ func notWAV(path string, head []byte) error {
 	if bytes.Count(head, []byte{0}) == len(head) {
 		return fmt.Errorf("%s: the file starts with zeros where RIFF is expected; was it written completely? (%w)", path, ErrNotWAV)
 	}
+	if len(head) >= 12 && bytes.HasPrefix(head, []byte("RIFF")) {
+		return fmt.Errorf("%s: a RIFF file of the kind %q where WAVE is expected (%w)", path, head[8:12], ErrNotWAV)
+	}
 	return fmt.Errorf("%s: the file starts with %.4q where RIFF is expected (%w)", path, head, ErrNotWAV)
 }

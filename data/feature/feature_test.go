@@ -243,8 +243,15 @@ func TestGlobalNormalization(t *testing.T) {
 			t.Errorf("bin %d has mean %v and variance %v over the set", i, m, v)
 		}
 	}
-	if _, err := NewAccumulator(80).Stats(); err == nil {
-		t.Error("statistics of nothing")
+	if _, err := NewAccumulator(80).Stats(); err == nil || !strings.Contains(err.Error(), "no frame was added") {
+		t.Errorf("statistics of nothing: %v", err)
+	}
+	endless := NewAccumulator(2)
+	if err := endless.Add([]float32{1, float32(math.Inf(1))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := endless.Stats(); err == nil || !strings.Contains(err.Error(), "bin 1 has mean +Inf") {
+		t.Errorf("statistics of what isn't finite: %v", err)
 	}
 	if err := whole.Add(make([]float32, 81)); err == nil {
 		t.Error("81 features of 80 bins were added")
