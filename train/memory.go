@@ -41,8 +41,6 @@ func (r *run) planMemory() error {
 		}
 		if p.bytes > most.bytes {
 			most = p
-			u := p.utterance()
-			r.report.say("memory: scoring %s (%.1f s) takes more than any training pass", u.ID, u.Duration)
 		}
 	}
 	if err := r.replica.Prepare(nil, most.bytes); err != nil {
@@ -138,9 +136,13 @@ func (r *run) fits(maxDuration float64) bool {
 // sayMemory says what the buffers take, and by name what they leave out.
 func (r *run) sayMemory(most peak) {
 	u := r.replica.Usage()
+	if most.loader != r.sets.loader {
+		s := most.utterance()
+		r.report.say("memory: scoring %s (%.1f s) takes more than any training pass", s.ID, s.Duration)
+	}
 	longest := slices.MaxFunc(r.sets.train.Utterances, func(a, b *data.Utterance) int { return cmp.Compare(a.Duration, b.Duration) })
 	r.report.say("memory: %s of buffers: weights, gradients and moments %s, %s with %s each; longest utterance %s, %.1f s; "+
-		"not counted: the program, compiled shapes, up to %s of decoded sound, windows read ahead",
+		"not counted: the program, compiled shapes, tables of constants, up to %s of decoded sound, windows read ahead",
 		megabytes(u.Total()), megabytes(u.Weights+u.Gradients+u.Moments), words.Count(r.replica.Wishes().Workers, "worker"),
 		megabytes(most.bytes), longest.ID, longest.Duration, megabytes(cacheWaves))
 }

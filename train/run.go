@@ -71,10 +71,10 @@ func Run(ctx context.Context, cfg Config, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer r.close()
-	if err := r.loop(ctx); err != nil {
-		return r.result(), err
+	if err = r.loop(ctx); err == nil {
+		err = r.finish(ctx)
 	}
-	return r.result(), r.finish(ctx)
+	return r.result(), err
 }
 
 func (r *run) result() *Result {

@@ -69,6 +69,25 @@ func TestLastValidationIsTheBest(t *testing.T) {
 	}
 }
 
+// The result is that of the whole run, with what comes after the last update.
+func TestResult(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Data.ValManifest, cfg.Data.TestManifest, cfg.Run.EvalEvery, cfg.Run.SaveEvery = cfg.Data.TrainManifest, cfg.Data.TrainManifest, 2, 2
+	cfg.Optimizer.MaxUpdates, cfg.Optimizer.LearningRate, cfg.Optimizer.WarmupUpdates = 3, 1e-2, 1
+	r, err := Run(t.Context(), cfg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, s := readCheckpoint(t, cfg.Run.CheckpointDir, 3)
+	dir := cfg.Run.CheckpointDir
+	if r.Updates != 3 || r.Epochs != 1 || r.Checkpoint != filepath.Join(dir, checkpoint.Name(3)) || r.BestCheckpoint != filepath.Join(dir, checkpoint.Name(s.BestStep)) {
+		t.Errorf("%+v, the best is %d", r, s.BestStep)
+	}
+	if r.Last == nil || r.Last.Loss != s.Score.Loss || r.Best == nil || r.Best.Loss != s.Best.Loss || r.Test == nil || r.Test.Loss != r.Best.Loss {
+		t.Errorf("%+v, %+v, %+v, want %+v and %+v", r.Last, r.Best, r.Test, s.Score, s.Best)
+	}
+}
+
 func TestEarlyStop(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(4, 4, 1)...)))
 	cfg.Data.ValManifest = speak(t, babble(3, 4, 2)...)

@@ -1,0 +1,108 @@
+package train
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"konkanitrain/checkpoint"
+)
+
+// A folder that is removed while the run is going on is made again with a word, and so are its metrics.
+func TestFolderIsRemoved(t *testing.T) {
+	var said bytes.Buffer
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Run.SaveEvery, cfg.Optimizer.MaxUpdates = 2, 6
+	dir := cfg.Run.CheckpointDir
+	r := start(t, cfg, &said)
+	r.hook = atUpdate(3, func() { remove(t, dir) })
+	mustEnd(t, r)
+	mustContainOnce(t, said.String(), "WARNING: the folder "+dir+" was removed while the run was going on, and its checkpoints with it: it is made again")
+	mustHave(t, dir, 4, 6)
+	got := records(t, dir)
+	if len(got) != 4 || got[0].Event != "save" || got[1].Event != "update" || got[1].Update != 5 {
+		t.Errorf("the new metrics are %+v, want the save of update 4, two updates and a save", got)
+	}
+	r.close()
+	if another := start(t, withResume(cfg), nil); another.updater.Updates != 6 {
+		t.Errorf("resumed at %d", another.updater.Updates)
+	}
+}
+
+// Where a new run has begun in the place of the removed folder, nothing in there is touched: the old one ends.
+func TestFolderIsAnotherRuns(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Run.SaveEvery, cfg.Optimizer.MaxUpdates, cfg.Run.KeepLast = 2, 10, 1
+	dir := cfg.Run.CheckpointDir
+	first := start(t, cfg, nil)
+	first.hook = atUpdate(3, func() {
+		remove(t, dir)
+		second := cfg
+		second.Run.Seed, second.Optimizer.MaxUpdates = 99, 2
+		mustRun(t, second)
+	})
+	err := first.loop(t.Context())
+	mustFail(t, err, "update 4 is not saved: checkpoint_dir: "+dir+" is not the folder that this run began in")
+	mustHave(t, dir, 2)
+	if _, _, s := readCheckpoint(t, dir, 2); s.Progress.Updates != 2 {
+		t.Errorf("%+v", s.Progress)
+	}
+	checkMetrics(t, dir, map[string]int{"start": 1, "update": 2, "save": 1})
+}
+
+// A run has its folder for itself, from before it looks for what to go on from until its end.
+func TestFolderIsTaken(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	r := start(t, cfg, nil)
+	mustContain(t, refused(t, withResume(cfg)), "checkpoint_dir: ", "another run is using it")
+	r.close()
+	start(t, cfg, nil)
+}
+
+// A path that can't be a folder is refused; so are a log_dir that can't be one and leftovers that can't be removed.
+func TestFolderIsNone(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	write(t, file, "")
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	c := cfg
+	c.Run.CheckpointDir = filepath.Join(file, "run")
+	_, err := setUp(t.Context(), c, Options{})
+	mustFail(t, err, "checkpoint_dir: ", "not a directory")
+	c = cfg
+	c.Run.LogDir = filepath.Join(file, "logs")
+	mustContain(t, refused(t, c), "log_dir: ", "not a directory")
+	c = cfg
+	c.Run.LogDir = t.TempDir()
+	if err := os.Mkdir(filepath.Join(c.Run.LogDir, "metrics.jsonl"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	mustContain(t, refused(t, c), "log_dir: ", "is a directory")
+	c = elsewhere(t, cfg)
+	if err := os.MkdirAll(c.Run.CheckpointDir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(c.Run.CheckpointDir, "averaged"), "")
+	_, err = setUp(t.Context(), c, Options{})
+	mustFail(t, err, "averaged: not a directory")
+}
+
+// What saves that were killed have left is removed and named, also beside the averaged weights.
+func TestLeftoversAreRemoved(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	left := []string{filepath.Join(cfg.Run.CheckpointDir, ".tmp-step-00000004-x"), filepath.Join(cfg.Run.CheckpointDir, "averaged", ".tmp-step-00000005-y")}
+	for _, dir := range left {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, checkpoint.ModelFile), "half")
+	}
+	var said bytes.Buffer
+	start(t, cfg, &said)
+	for _, dir := range left {
+		mustContainOnce(t, said.String(), "removed "+dir+", left by a save that was killed")
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s is there still", dir)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package train
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"konkanitrain/checkpoint"
+)
+
+// found is FindOrigin without an error.
+func found(t *testing.T, cfg Config) *Origin {
+	t.Helper()
+	o, err := FindOrigin(cfg.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// mustRefuse holds a run from an origin to the reason why it can't be.
+func mustRefuse(t *testing.T, cfg Config, o *Origin, parts ...string) {
+	t.Helper()
+	r, err := setUp(t.Context(), cfg, Options{Origin: o})
+	if err == nil {
+		r.close()
+	}
+	mustFail(t, err, parts...)
+}
+
+// What a run goes on from is read and hashed once: a run that is handed it doesn't look at its checksums again.
+func TestOriginIsReadOnce(t *testing.T) {
+	cfg := once(t, small(tiny(t, speak(t, babble(8, 4, 1)...))))
+	dir := cfg.Run.CheckpointDir
+	o := found(t, cfg)
+	if o.Checkpoint == nil || o.Checkpoint.Step != 2 || len(o.Damaged) != 0 {
+		t.Fatalf("%+v", o)
+	}
+	damage(t, dir, 2, checkpoint.StateFile)
+	r, err := setUp(t.Context(), cfg, Options{Origin: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.updater.Updates != 2 || r.ledger.newest != o.Checkpoint.Path {
+		t.Errorf("it goes on at %d", r.updater.Updates)
+	}
+	r.close()
+	damage(t, dir, 2, checkpoint.StateFile)
+	damage(t, dir, 2, checkpoint.OptimizerFile) // the moment's last bit
+	o = found(t, cfg)
+	if o.Checkpoint.Step != 1 || len(o.Damaged) != 1 || filepath.Base(o.Damaged[0].Path) != checkpoint.Name(2) {
+		t.Errorf("%+v", o)
+	}
+}
+
+// A run that was begun, or has gone on, since the origin was looked for is noticed when the folder is this run's own.
+func TestOriginIsOvertaken(t *testing.T) {
+	cfg := withResume(small(tiny(t, speak(t, babble(8, 4, 1)...))))
+	cfg.Optimizer.MaxUpdates = 1
+	none := found(t, cfg)
+	if none.Checkpoint != nil {
+		t.Fatalf("%+v", none)
+	}
+	mustRun(t, cfg)
+	cfg.Optimizer.MaxUpdates = 2
+	mustRefuse(t, cfg, none, "holds a run already, up to "+checkpoint.Name(1))
+	first := found(t, cfg)
+	mustRun(t, cfg)
+	cfg.Optimizer.MaxUpdates = 3
+	mustRefuse(t, cfg, first, "holds later checkpoints, up to "+checkpoint.Name(2))
+	mustHave(t, cfg.Run.CheckpointDir, 1, 2)
+}
+
+// What can't be gone on from is said, with the setting that names it.
+func TestOriginThatIsNone(t *testing.T) {
+	cfg := once(t, small(tiny(t, speak(t, babble(8, 4, 1)...))))
+	dir := cfg.Run.CheckpointDir
+	if o := found(t, Config{}); o.Checkpoint != nil {
+		t.Errorf("without resume: %+v", o)
+	}
+	if settings, err := found(t, Config{}).Config(); settings != nil || err != nil {
+		t.Errorf("a new run's settings: %s, %v", settings, err)
+	}
+	named := found(t, Config{Run: RunConfig{Resume: filepath.Join(dir, checkpoint.Name(1)) + "/"}})
+	if named.Checkpoint.Step != 1 || named.Checkpoint.Path != filepath.Join(dir, checkpoint.Name(1)) {
+		t.Errorf("%+v", named)
+	}
+	settings, err := named.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := fromSettings(settings); err != nil || c.Model != cfg.Model || c.Run.Seed != cfg.Run.Seed {
+		t.Errorf("%+v, %v", c, err)
+	}
+	_, err = FindOrigin(RunConfig{Resume: filepath.Join(dir, "none")})
+	mustFail(t, err, "resume: ", "none")
+	_, err = FindOrigin(RunConfig{Resume: dir})
+	mustFail(t, err, "resume: ", "is a folder of checkpoints: name one of them")
+	for _, step := range steps(t, dir) {
+		damage(t, dir, step, checkpoint.ModelFile)
+	}
+	_, err = FindOrigin(cfg.Run)
+	mustFail(t, err, "resume auto: none of the checkpoints in "+dir+" is whole", "restore one, or start anew in another checkpoint_dir")
+	mustContain(t, refused(t, cfg), "resume auto: none of the checkpoints")
+}
+
+// A state that this program can't read is refused: one of another format, with a key that nobody knows, or with settings
+// that are none.
+func TestStateThatIsNone(t *testing.T) {
+	cfg := once(t, small(tiny(t, speak(t, babble(8, 4, 1)...))))
+	rewritten := func(change func(c *contents)) Config {
+		c := elsewhere(t, cfg)
+		if err := os.CopyFS(c.Run.CheckpointDir, os.DirFS(cfg.Run.CheckpointDir)); err != nil {
+			t.Fatal(err)
+		}
+		rewrite(t, c.Run.CheckpointDir, change)
+		return c
+	}
+	mustContain(t, refused(t, rewritten(func(c *contents) { c.state.Format = 2 })), "has format 2, this version of konkanitrain reads 1")
+	for _, settings := range []string{`[]`, `null`, `"x"`} {
+		c := rewritten(func(c *contents) { c.state.Config = json.RawMessage(settings) })
+		mustContain(t, refused(t, c), "resume from "+filepath.Join(c.Run.CheckpointDir, checkpoint.Name(2)), "the saved configuration is no object of settings by key")
+	}
+
+	odd := elsewhere(t, cfg)
+	if _, err := checkpoint.Save(odd.Run.CheckpointDir, 4, checkpoint.Content{State: map[string]any{"format": 1, "magic": true}}); err != nil {
+		t.Fatal(err)
+	}
+	mustContain(t, refused(t, odd), `unknown field "magic"`)
+	list := elsewhere(t, cfg)
+	if _, err := checkpoint.Save(list.Run.CheckpointDir, 4, checkpoint.Content{State: []int{1}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := found(t, list).Config()
+	mustFail(t, err, "resume: the settings in ", checkpoint.Name(4))
+}

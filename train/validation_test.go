@@ -1,0 +1,108 @@
+package train
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"konkanitrain/recognize"
+)
+
+// Files that can't be read any more are named; the score is that of the others.
+func TestValidationNamesFilesThatFail(t *testing.T) {
+	manifest := speak(t, babble(4, 4, 1)...)
+	cfg := plain(tiny(t, manifest))
+	cfg.Data.ValManifest = manifest
+	var said bytes.Buffer
+	r := start(t, cfg, &said)
+	spoil(t, manifest, "002.wav")
+	for range 2 {
+		if err := r.validate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := r.ledger.state; s.BestStep != 0 || s.Best == nil || s.Best.Failed != 1 || s.Stale != 1 {
+		t.Fatalf("best: %+v", s.Best)
+	}
+	mustContainOnce(t, said.String(), "WARNING: 1 file of "+manifest+" can't be read any more", "utt02", "002.wav")
+	mustContain(t, said.String(), "1 file failed  (best so far)")
+}
+
+// A validation that could read nothing is neither better nor worse than another.
+func TestValidationWithoutAnyFile(t *testing.T) {
+	manifest := speak(t, babble(4, 4, 1)...)
+	cfg := plain(tiny(t, manifest))
+	cfg.Data.ValManifest, cfg.Run.BlankAlarm = manifest, 0
+	var said bytes.Buffer
+	r := start(t, cfg, &said)
+	for i := range 4 {
+		if err := os.Remove(filepath.Join(filepath.Dir(manifest), fmt.Sprintf("%03d.wav", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r.ledger.state.Best != nil || r.ledger.state.Stale != 0 {
+		t.Errorf("it counts: %+v", r.ledger.state.judgment)
+	}
+	mustContain(t, said.String(), "not counted: none of the files can be read", "WARNING: 4 files of")
+	mustNotContain(t, said.String(), "ALARM") // files that are not there say nothing about blanks
+}
+
+// Where only blanks come out, an alarm says so from blank_alarm updates on, and the score is 100 %.
+func TestBlankAlarm(t *testing.T) {
+	var said bytes.Buffer
+	cfg := plain(tiny(t, speak(t, babble(4, 4, 1)...)))
+	lines := make([]spoken, 10)
+	for i := range lines {
+		lines[i] = spoken{id: fmt.Sprint("v", i), text: "ab cd"}
+	}
+	cfg.Data.ValManifest, cfg.Data.UnknownLimit = speak(t, lines...), 1
+	cfg.Run.EvalEvery, cfg.Run.BlankAlarm, cfg.Optimizer.MaxUpdates = 1, 2, 2
+	r := start(t, cfg, &said)
+	edit(t, r, "ctc.bias", func(w []float32) { w[0] = 1000 })
+	mustLoop(t, r)
+	e := r.ledger.state.Score
+	if w := e.Score.Words; w.Errors() != 20 || w.Ref != 20 || e.WER != 1 || e.CER != 1 || e.BlankShare != 1 {
+		t.Errorf("10 empty hypotheses against 20 words: %v", e)
+	}
+	mustContainOnce(t, said.String(), "ALARM")
+	mustContain(t, said.String(), "ALARM: after 2 updates the output is empty for all 10 validation utterances; 100.0 % of the frames are blank",
+		"learning_rate 0.001, warmup_updates 20", "too little data (4 utterances, 0.0 minutes)", "letters outside the vocabulary;", "a subsampling of 4")
+	// One word that comes out is enough, and where letters are unknown that is a cause to name.
+	some := *e
+	some.Score.EmptyHyps--
+	if a := r.blankAlarm(&some); a != nil {
+		t.Errorf("an alarm although something comes out: %v", a)
+	}
+	r.sets.train.Report.Unknown.Letters, r.sets.train.Report.Unknown.Outside = 100, 3
+	mustContain(t, r.blankAlarm(e)[0], "letters outside the vocabulary (3 % of the letters are);")
+}
+
+// A model hears with the features of its training, global statistics included: loaded anew it scores as it did in the
+// run, and a resume takes the statistics over.
+func TestModelScoresAsTraining(t *testing.T) {
+	manifest := speak(t, babble(6, 5, 1)...)
+	cfg := plain(tiny(t, manifest))
+	cfg.Data.Normalize, cfg.Run.Seed, cfg.Optimizer.MaxUpdates, cfg.Data.ValManifest = "global", 1<<63+3, 2, manifest
+	r := start(t, cfg, nil)
+	edit(t, r, "ctc.bias", func(w []float32) { w[0] = -1 }) // so that something comes out
+	mustEnd(t, r)
+	trained := r.ledger.state
+	r.close()
+	if s := start(t, withResume(cfg), nil).ledger.state.Stats; !slices.Equal(s.Mean, trained.Stats.Mean) || !slices.Equal(s.Deviation, trained.Stats.Deviation) {
+		t.Error("the statistics changed with the resume")
+	}
+	m, err := recognize.Load(cfg.Run.CheckpointDir, recognize.LoadOptions{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if e, _ := mustScore(t, m, manifest); e.Score.EmptyHyps == 6 || e.Loss != trained.Score.Loss || e.Score.String() != trained.Score.Score.String() {
+		t.Errorf("%v, training said %v", e, trained.Score)
+	}
+}
