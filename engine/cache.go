@@ -54,6 +54,19 @@ func (c *Cache[K]) GetAll(keys []K) ([]*Program, error) {
 	return programs, nil
 }
 
+// reserve raises Limit so far that keys have room beside all that is kept: what has its price once is compiled once.
+func (c *Cache[K]) reserve(keys []K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	missing := map[K]bool{}
+	for _, k := range keys {
+		if c.programs[k] == nil {
+			missing[k] = true
+		}
+	}
+	c.Limit = max(c.Limit, len(c.recent)+len(missing))
+}
+
 // kept is the program for key if it is there, which counts as a use.
 func (c *Cache[K]) kept(key K) *Program {
 	c.mu.Lock()

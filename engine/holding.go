@@ -107,7 +107,7 @@ func (h *holding[K]) trains() error {
 
 // Prices are what programs take.
 func (h *holding[K]) Prices(keys []K) ([]Price, error) {
-	h.programs.Limit = max(h.programs.Limit, len(keys))
+	h.programs.reserve(keys)
 	programs, err := h.programs.GetAll(keys)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,9 @@
 package engine
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // recompute is the rewrite behind Spec.Recompute. Of a block's values only those stay that something outside the block
 // reads; the inner ones are dropped after the forward pass, and the steps that make them are repeated before the
@@ -27,60 +30,58 @@ func recompute(c *code) error {
 
 // recomputeBlock rewrites one block.
 func (c *code) recomputeBlock(block string) {
-	uses := c.uses()
-	inner := map[*value]bool{}   // made in the block's forward pass, and read inside the block alone
-	dropped := map[*value]bool{} // of these, what the block's backward pass reads
-	first := len(c.steps)        // the first step of the backward pass that reads one
-	for i, s := range c.steps {
-		if s.backward || s.out.block != block || uses[s.out].asked > 0 || s.out.space != Arena {
-			continue
-		}
-		inside := true
-		reader := -1
-		for _, r := range uses[s.out].readers {
-			inside = inside && c.steps[r].out.block == block
-			if c.steps[r].backward && reader < 0 {
-				reader = r
-			}
-		}
-		if !inside || s.onto != nil || uses[s.out].made != i {
-			continue
-		}
-		inner[s.out] = true
-		if reader >= 0 {
-			dropped[s.out] = true
-			first = min(first, reader)
-		}
-	}
+	inner, dropped, first := c.innerOf(block)
 	if len(dropped) == 0 {
 		return
 	}
-	// What has to be made again: the dropped values, and the inner ones that they are computed from.
-	var again []int
-	wanted := dropped
-	for i, s := range slices.Backward(c.steps[:first]) {
-		if s.backward || !wanted[s.out] {
+	steps, copies := c.repeat(c.steps[:first], inner, dropped)
+	c.replace(copies, func(s *step) bool { return s.backward })
+	c.insert(map[int][]*step{first: steps}, nil)
+}
+
+// innerOf looks up the values that a block's forward pass makes and that nothing outside the block reads. Those that its
+// backward pass reads can be dropped; first is the first step that does so.
+func (c *code) innerOf(block string) (inner, dropped map[*value]bool, first int) {
+	uses := c.uses()
+	inner, dropped, first = map[*value]bool{}, map[*value]bool{}, len(c.steps)
+	for i, s := range c.steps {
+		u := uses[s.out]
+		if s.backward || s.out.block != block || s.out.space != Arena || s.onto != nil || u.asked > 0 || u.made != i {
 			continue
 		}
-		again = append(again, i)
-		for _, v := range s.in {
+		if slices.ContainsFunc(u.readers, func(r int) bool { return c.steps[r].out.block != block }) {
+			continue
+		}
+		inner[s.out] = true
+		if r := slices.IndexFunc(u.readers, func(r int) bool { return c.steps[r].backward }); r >= 0 {
+			dropped[s.out] = true
+			first = min(first, u.readers[r])
+		}
+	}
+	return inner, dropped, first
+}
+
+// repeat makes copies of the forward steps that make the wanted values, and of those that make the inner values which
+// these are computed from. What is not inner is there still. copies says which value takes whose place.
+func (c *code) repeat(forward []*step, inner, wanted map[*value]bool) (steps []*step, copies map[*value]*value) {
+	wanted, copies = maps.Clone(wanted), map[*value]*value{}
+	for _, original := range slices.Backward(forward) {
+		if original.backward || !wanted[original.out] {
+			continue
+		}
+		for _, v := range original.in {
 			if inner[v.root()] {
 				wanted[v.root()] = true
 			}
 		}
-	}
-	copies := map[*value]*value{}
-	var steps []*step
-	for _, i := range slices.Backward(again) {
-		s := *c.steps[i]
-		out := *s.out
+		s, out := *original, *original.out
 		out.name, out.backward = out.name+" again", true
-		copies[s.out] = &out
+		copies[original.out] = &out
 		s.out, s.backward, s.in = &out, true, slices.Clone(s.in)
 		steps = append(steps, &s)
 	}
+	slices.Reverse(steps)
 	repeated := code{steps: steps}
 	repeated.replace(copies, func(*step) bool { return true })
-	c.replace(copies, func(s *step) bool { return s.backward })
-	c.insert(map[int][]*step{first: steps}, nil)
+	return steps, copies
 }
