@@ -31,7 +31,7 @@ func (c *code) recomputeBlock(block string) {
 	inner := map[*value]bool{}   // made in the block's forward pass, and read inside the block alone
 	dropped := map[*value]bool{} // of these, what the block's backward pass reads
 	first := len(c.steps)        // the first step of the backward pass that reads one
-	for i, s := range c.steps {
+	for _, s := range c.steps {
 		if s.backward || s.out.block != block || uses[s.out].asked > 0 || s.out.space != Arena {
 			continue
 		}
@@ -43,7 +43,7 @@ func (c *code) recomputeBlock(block string) {
 				reader = r
 			}
 		}
-		if !inside || s.onto != nil || uses[s.out].made != i {
+		if !inside || s.onto != nil {
 			continue
 		}
 		inner[s.out] = true
