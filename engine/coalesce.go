@@ -10,10 +10,7 @@ type lifetimes map[*value]int
 
 // liveness looks up the last use of every root value that lies in the arena.
 func (c *code) liveness() lifetimes {
-	last := lifetimes{}
-	for _, v := range c.inputs {
-		last[v] = 0 // an input is filled before the first step, whoever reads it
-	}
+	last := lifetimes{} // 0 for an input that nobody reads
 	for i, s := range c.steps {
 		last[s.out] = max(last[s.out], i)
 		for _, v := range s.reads() {
@@ -51,8 +48,7 @@ func (c *code) coalesce(last lifetimes) *memory {
 		if s.out.space == Arena {
 			p, shared := m.share(s, i)
 			if shared {
-				b := &m.buffers[p.buffer]
-				b.Last = max(b.Last, last[s.out])
+				m.buffers[p.buffer].Last = last[s.out]
 			} else {
 				p = place{m.buffer(s.out.name, s.out.typ.Bytes(), i, last[s.out]), 0}
 			}
@@ -82,8 +78,7 @@ func (m *memory) share(s *step, i int) (p place, ok bool) {
 		if v.space != Arena || v.typ.Bytes() != s.out.typ.Bytes() {
 			continue
 		}
-		p := m.of(v)
-		if b := m.buffers[p.buffer]; b.First >= 0 && b.Last == i {
+		if p := m.of(v); m.buffers[p.buffer].Last == i {
 			return p, true
 		}
 	}

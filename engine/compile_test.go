@@ -170,6 +170,33 @@ func TestOneNodeInSeveralRoles(t *testing.T) {
 	}
 }
 
+// A gradient that is one part of a vector, and the only one that anybody asks for: it is copied, not the vector. And an
+// output that is a part: the vector stays.
+func TestPartsThatAreAskedFor(t *testing.T) {
+	s := &sketch{op.NewGraph(), map[*G.Node]op.Array{}, map[string]*G.Node{}}
+	targets, targetLengths := s.IntInput("targets", 1, 2), s.IntInput("target_lengths", 1)
+	s.feeds[targets], s.feeds[targetLengths] = intArray([]int{1, 2}, 3, 3), intArray([]int{1}, 2)
+	x := s.through(s.through(s.through(s.leaf("x", 1, 3, 4), "w0"), "w1"), "w2")
+	y := s.LayerNorm(x, s.leaf("gamma", 4), s.leaf("beta", 4))
+	loss := s.Total(s.CrossEntropy(y, targets, targetLengths, 0), nil, s.leaf("scale", 1), 1)
+	weights := []*G.Node{s.named["gamma"], s.named["w0"]}
+	grads := s.Grad(loss, s.named["gamma"], s.named["w0"], s.named["beta"])
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+	beta := map[string]*G.Node{"gradient of beta": grads[2]}
+	for what, spec := range map[string]Spec{
+		"a gradient":               {Weights: weights[:1], Grads: grads[:1], Loss: loss},
+		"an output":                {Weights: weights[:1], Outputs: beta, Loss: loss},
+		"a gradient and an output": {Weights: weights, Grads: grads[:2], Outputs: beta, Loss: loss},
+	} {
+		r := newRig(t, spec, s.feeds)
+		m := r.bind(r.compile())
+		r.run(m, false)
+		r.compare(what, r.results(m), r.reference(), 2e-6) // a norm, a softmax and products in float32
+	}
+}
+
 func TestCompileErrors(t *testing.T) {
 	r := small(t)
 	x := r.spec.Weights[0]

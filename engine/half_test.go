@@ -3,6 +3,7 @@ package engine
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"konkanitrain/model"
@@ -73,5 +74,66 @@ func TestHalfIsSmaller(t *testing.T) {
 	}
 	if half.FLOPs() != full.FLOPs() {
 		t.Errorf("half precision counts %g operations, full %g", half.FLOPs(), full.FLOPs())
+	}
+}
+
+// Only what is large and not needed again at once is stored in half precision, after its last use in the forward pass
+// and until right before its first in the backward pass; what stays readable stays as it is.
+func TestWhatIsStoredInHalf(t *testing.T) {
+	for _, c := range []model.Config{presets[2].config, tiny(4, 1)} {
+		spec, net := networkSpec(t, c, model.Shape{Batch: 2, Frames: 200, Tokens: 20}, model.Training)
+		spec.Outputs["tap"] = net.Taps["encoder.blocks.0.out"]
+		spec.Half = true
+		p, err := Compile(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		type life struct{ forward, stored, loaded, backward int }
+		lives := map[string]*life{}
+		small := 0
+		for i, s := range p.Steps {
+			switch s.Op.Name {
+			case "half.store":
+				lives[s.In[0].Name] = &life{stored: i}
+				if s.In[0].Type.Elements() < halfLeast {
+					t.Errorf("%s of %d elements is stored in half precision", s.In[0].Name, s.In[0].Type.Elements())
+				}
+			case "half.load":
+				lives[strings.TrimSuffix(s.In[0].Name, " half")].loaded = i
+			}
+			if !s.Backward && s.Out.Type.Elements() < halfLeast {
+				small++
+			}
+		}
+		if len(lives) < 10 || small < 2 {
+			t.Errorf("%d values are stored and %d are small: this test has lost its point", len(lives), small)
+		}
+		if lives[p.Outputs["tap"].Name] != nil {
+			t.Error("an output is stored in half precision")
+		}
+		for i, s := range p.Steps {
+			for _, in := range s.In {
+				if l := lives[in.Name]; l != nil && s.Op.Name != "half.store" {
+					if s.Backward {
+						t.Errorf("step %d of the backward pass reads %s in full precision", i, in.Name)
+					}
+					l.forward = max(l.forward, i)
+				}
+				if l := lives[strings.TrimSuffix(in.Name, " from half")]; l != nil && l.backward == 0 && strings.HasSuffix(in.Name, " from half") {
+					l.backward = i
+				}
+			}
+		}
+		for name, l := range lives {
+			steps := 0 // of the graph, between the last read of the forward pass and the first of the backward pass
+			for _, s := range p.Steps[l.stored:l.backward] {
+				if !strings.HasPrefix(s.Op.Name, "half.") && s.Op.Name != "accumulate" {
+					steps++
+				}
+			}
+			if l.forward > l.stored || l.loaded < l.stored || l.backward <= l.loaded || steps < halfGap-1 {
+				t.Errorf("%s is read until step %d, stored at %d, loaded at %d and read again at %d, %d steps of the graph between", name, l.forward, l.stored, l.loaded, l.backward, steps)
+			}
+		}
 	}
 }

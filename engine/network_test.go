@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	G "gorgonia.org/gorgonia"
@@ -190,6 +191,11 @@ func TestPlansOfPresets(t *testing.T) {
 					t.Error(err)
 				}
 				checkAliases(t, prog)
+				for _, s := range prog.Steps { // a term that a step of its own makes is added by that step
+					if s.Op.Name == "sum" && !strings.Contains(s.In[0].Name+s.In[1].Name, "@") {
+						t.Errorf("%s: %s and %s are added in a step of their own", what, s.In[0].Name, s.In[1].Name)
+					}
+				}
 				size, live := prog.Plan.Size, prog.Plan.Live()
 				t.Logf("%s: %d steps, arena %.2f MB, %.2f %% above what lives at most", what, len(prog.Steps), float64(prog.ArenaBytes())/1e6, 100*float64(size-live)/float64(live))
 				if size < live || float64(size) > 1.05*float64(live) {

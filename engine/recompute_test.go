@@ -81,6 +81,11 @@ func TestRecomputeOfRandomGraphs(t *testing.T) {
 		r, _ := randomRig(t, seed, true)
 		_, is := r.sameBits(fmt.Sprint("graph ", seed), recomputeBlocks)
 		again += count(is, " again")
+		for name, o := range is.Outputs {
+			if count(is, o.Name+" again") > 0 {
+				t.Errorf("graph %d: output %s is computed again although it stays", seed, name)
+			}
+		}
 	}
 	if again < 150 {
 		t.Errorf("%d values of 150 graphs are computed again: this test has lost its point", again)

@@ -24,7 +24,7 @@ func half(c *code) error {
 	for i, s := range c.steps {
 		v := s.out
 		u := uses[v]
-		if s.backward || u.made != i || u.asked > 0 || v.typ.Of != op.Float32 || v.typ.Elements() < halfLeast {
+		if s.backward || u.asked > 0 || v.typ.Of != op.Float32 || v.typ.Elements() < halfLeast {
 			continue
 		}
 		forward, backward := i, -1
@@ -58,7 +58,8 @@ func half(c *code) error {
 	return nil
 }
 
-// replace lets the steps that match read other values. Parts of a replaced value become parts of the other one.
+// replace lets the steps that match take other values as operands. Parts of a replaced value become parts of the other
+// one. What a step adds to stays: such sums are of the backward pass, what is replaced is of the forward pass.
 func (c *code) replace(other map[*value]*value, match func(*step) bool) {
 	parts := map[*value]*value{}
 	var instead func(v *value) *value
@@ -82,9 +83,6 @@ func (c *code) replace(other map[*value]*value, match func(*step) bool) {
 		}
 		for k, v := range s.in {
 			s.in[k] = instead(v)
-		}
-		if s.onto != nil {
-			s.onto = instead(s.onto)
 		}
 	}
 }

@@ -44,9 +44,9 @@ func (c *code) recomputeBlock(block string) {
 func (c *code) innerOf(block string) (inner, dropped map[*value]bool, first int) {
 	uses := c.uses()
 	inner, dropped, first = map[*value]bool{}, map[*value]bool{}, len(c.steps)
-	for i, s := range c.steps {
+	for _, s := range c.steps {
 		u := uses[s.out]
-		if s.backward || s.out.block != block || s.out.space != Arena || s.onto != nil || u.asked > 0 || u.made != i {
+		if s.backward || s.out.block != block || s.out.space != Arena || s.onto != nil || u.asked > 0 {
 			continue
 		}
 		if slices.ContainsFunc(u.readers, func(r int) bool { return c.steps[r].out.block != block }) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,9 +99,11 @@ func TestTypesThatKernelsRefuse(t *testing.T) {
 		return nil
 	}
 	list := append([]func(*code) error{change("swish", op.Float16), takes}, rewrites...)
-	if _, err := compile(r.spec, list); err != nil {
-		t.Error(err)
+	p, err := compile(r.spec, list)
+	if err != nil {
+		t.Fatal(err)
 	}
+	checkAliases(t, p) // the result of swish, twice as large now, doesn't take its operand's place
 	list[0] = change("swish", op.Int32)
 	if _, err := compile(r.spec, list); err == nil {
 		t.Error("integers went to a kernel for floats of two sizes")
@@ -117,5 +120,45 @@ func TestTargetWithoutKernels(t *testing.T) {
 	r.spec.Target = op.CPU
 	if p, err := Compile(r.spec); err != nil || p.String() != small(t).compile().String() {
 		t.Errorf("cpu is not what is meant by no target (%v)", err)
+	}
+}
+
+// No op of the forward pass has several results, as those of the backward pass do, and none is added to another; the
+// rewrites don't rely on that. Here "packed" of a block has parts, and "added" comes to lie on what the block begins with:
+//
+//	packed(x), inner(packed@8), added onto first(x), out(inner, added), back(packed@8, inner, out)
+func TestRecomputeOfPartsAndSums(t *testing.T) {
+	of := func(name string, n int) *value {
+		return &value{name: name, block: "b", typ: op.Type{Shape: []int{n}}}
+	}
+	x := &value{name: "x", typ: op.Type{Shape: []int{4}}, given: true}
+	packed, inner, first, added, out, back := of("packed", 8), of("inner", 4), of("first", 4), of("added", 4), of("out", 4), of("back", 4)
+	part := &value{name: "packed@2", block: "b", typ: op.Type{Shape: []int{4}}, whole: packed, offset: 8}
+	back.backward = true
+	c := &code{inputs: []*value{x}, outputs: map[string]*value{"back": back, "out": out}, steps: []*step{
+		{op: op.NewAccumulate([]int{8}), out: packed, in: []*value{x}},
+		{op: op.NewAccumulate([]int{4}), out: inner, in: []*value{part}},
+		{op: op.NewAccumulate([]int{4}), out: first, in: []*value{x}},
+		{op: op.NewAccumulate([]int{4}), out: added, in: []*value{x}, onto: first},
+		{op: op.NewSum([]int{4}), out: out, in: []*value{inner, added}},
+		{op: op.NewSum([]int{4}), out: back, in: []*value{part, added}, backward: true},
+		{op: op.NewSum([]int{4}), out: of("end", 4), in: []*value{back, inner}, backward: true},
+	}}
+	c.recomputeBlock("b")
+	var got []string
+	for _, s := range c.steps {
+		line := s.out.name + ":"
+		for _, v := range s.in {
+			line += fmt.Sprintf(" %s of %s+%d", v.name, v.root().name, v.offset)
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"packed: x of x+0", "inner: packed@2 of packed+8", "first: x of x+0", "added: x of x+0", "out: inner of inner+0 added of added+0",
+		"packed again: x of x+0", "inner again: packed@2 of packed again+8",
+		"back: packed@2 of packed again+8 added of added+0", "end: back of back+0 inner again of inner again+0",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("steps are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -97,6 +97,11 @@ func checkAliases(t *testing.T, p *Program) {
 	}
 	overlap := func(a, b span) bool { return a.start < b.end && b.start < a.end }
 	for i, s := range p.Steps {
+		for _, o := range append(slices.Clone(s.In), s.Out) {
+			if o.Space == Arena && (o.Offset < 0 || o.Offset+o.Type.Bytes() > p.Plan.Buffers[o.Buffer].Size) {
+				t.Errorf("step %d, %s: %s lies outside its buffer of %d bytes", i, s.Op.Name, o.Name, p.Plan.Buffers[o.Buffer].Size)
+			}
+		}
 		var scratch span
 		if s.Scratch >= 0 {
 			start := p.Plan.Offsets[s.Scratch]
