@@ -28,7 +28,7 @@ func (r *run) loadData(ctx context.Context) error {
 	if state.Stats, err = r.statistics(ctx); err != nil {
 		return err
 	}
-	if err := r.tokenize(r.sets.train, cfg.Model.DecoderLayers == 0); err != nil {
+	if err := r.tokenize(r.sets.train, true); err != nil {
 		return err
 	}
 	if r.sets.loader, err = r.trainingLoader(r.sets.train); err != nil {
@@ -66,11 +66,12 @@ func loadManifest(ctx context.Context, path string, cfg Config, training bool) (
 }
 
 // tokenize turns a set's texts into tokens and prints its report, which is complete then.
-func (r *run) tokenize(set *data.Set, dropInfeasible bool) error {
-	err := set.Tokenize(r.ledger.state.Vocabulary, data.TokenOptions{
-		Factor: r.cfg.Model.Subsampling, DropInfeasible: dropInfeasible, UnknownLimit: r.cfg.Data.UnknownLimit,
-	})
-	if err != nil {
+func (r *run) tokenize(set *data.Set, training bool) error {
+	o := data.TokenOptions{Factor: r.cfg.Model.Subsampling, UnknownLimit: r.cfg.Data.UnknownLimit}
+	if training {
+		o.DropInfeasible, o.Speeds = r.cfg.Model.DecoderLayers == 0, r.cfg.Augment().Speeds
+	}
+	if err := set.Tokenize(r.ledger.state.Vocabulary, o); err != nil {
 		return err
 	}
 	r.report.say("%v", set.Report)
