@@ -251,12 +251,20 @@ func TestOutOfMemoryAtTheStart(t *testing.T) {
 func TestOutOfMemoryLater(t *testing.T) {
 	onEach(t, func(t *testing.T, r Replica[variant], dev device.Device, setLimit func(int64)) {
 		var oom *device.OutOfMemory
-		setLimit(dev.Usage().Allocated + 100)
-		if err := r.Prepare(deal(short, 2, 2).Batches, 0); !errors.As(err, &oom) || oom.What != "arena of worker 0" {
-			t.Errorf("error is %v, want that there is no arena", err)
+		prices, err := r.Prices([]variant{short})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if r.Usage().Arenas != 0 {
-			t.Errorf("usage is %+v after the first arenas did not fit", r.Usage())
+		held := dev.Usage().Allocated
+		for n := range 2 { // arenas that fit
+			setLimit(held + prices[0].Bytes*int64(n+1) - 1)
+			err := r.Prepare(deal(short, 2, 2).Batches, 0)
+			if !errors.As(err, &oom) || oom.What != fmt.Sprintf("arena of worker %d", n) {
+				t.Errorf("error is %v, want that arena %d doesn't fit", err, n)
+			}
+			if r.Usage().Arenas != 0 || dev.Usage().Allocated != held {
+				t.Errorf("usage is %+v after the first arenas did not fit", r.Usage())
+			}
 		}
 		setLimit(0)
 		work := func() []float32 {
