@@ -156,3 +156,24 @@ func TestCacheOfSeveralGoroutines(t *testing.T) {
 		}
 	}
 }
+
+// Two goroutines that build for one key at the same time get one program.
+func TestCacheKeepsTheFirstOfTwo(t *testing.T) {
+	n := newNumbers(2)
+	var both sync.WaitGroup
+	both.Add(2)
+	c := Cache[int]{Limit: 2, Build: func(k int) (*Program, error) {
+		both.Done()
+		both.Wait() // until the other builds too
+		return n.build(k)
+	}}
+	var got [2]*Program
+	var wait sync.WaitGroup
+	for i := range got {
+		wait.Go(func() { got[i], _ = c.Get(1) })
+	}
+	wait.Wait()
+	if got[0] == nil || got[0] != got[1] || got[0] != c.kept(1) || len(n.built) != 2 || len(c.recent) != 1 {
+		t.Errorf("programs %p and %p, kept %p, of %d built", got[0], got[1], c.kept(1), len(n.built))
+	}
+}

@@ -177,18 +177,18 @@ func TestPartsThatAreAskedFor(t *testing.T) {
 	targets, targetLengths := s.IntInput("targets", 1, 2), s.IntInput("target_lengths", 1)
 	s.feeds[targets], s.feeds[targetLengths] = intArray([]int{1, 2}, 3, 3), intArray([]int{1}, 2)
 	x := s.through(s.through(s.through(s.leaf("x", 1, 3, 4), "w0"), "w1"), "w2")
-	y := s.LayerNorm(x, s.leaf("gamma", 4), s.leaf("beta", 4))
+	y := s.LayerNorm(s.plus(s.leaf("e", 1, 3, 4), x), s.leaf("gamma", 4), s.leaf("beta", 4))
 	loss := s.Total(s.CrossEntropy(y, targets, targetLengths, 0), nil, s.leaf("scale", 1), 1)
 	weights := []*G.Node{s.named["gamma"], s.named["w0"]}
-	grads := s.Grad(loss, s.named["gamma"], s.named["w0"], s.named["beta"])
+	grads := s.Grad(loss, s.named["gamma"], s.named["w0"], s.named["beta"], s.named["e"])
 	if err := s.Err(); err != nil {
 		t.Fatal(err)
 	}
-	beta := map[string]*G.Node{"gradient of beta": grads[2]}
+	outputs := map[string]*G.Node{"gradient of beta": grads[2], "gradient of e": grads[3]}
 	for what, spec := range map[string]Spec{
 		"a gradient":               {Weights: weights[:1], Grads: grads[:1], Loss: loss},
-		"an output":                {Weights: weights[:1], Outputs: beta, Loss: loss},
-		"a gradient and an output": {Weights: weights, Grads: grads[:2], Outputs: beta, Loss: loss},
+		"an output":                {Weights: weights[:1], Outputs: outputs, Loss: loss},
+		"a gradient and an output": {Weights: weights, Grads: grads[:2], Outputs: outputs, Loss: loss},
 	} {
 		r := newRig(t, spec, s.feeds)
 		m := r.bind(r.compile())

@@ -184,9 +184,9 @@ func (c *Crew[K]) Finite() (*NotFinite, error) {
 			continue
 		}
 		p := c.pieces.tensors[i]
-		for _, t := range c.layout.Tensors {
-			if first := (p.offset - t.Offset) / 4; p.offset >= t.Offset && p.offset < t.Offset+t.Bytes() {
-				return &NotFinite{t.Name, int(first) + int(at), p.of(c.weights).Data[at]}, nil
+		for _, t := range c.layout.Tensors { // in the order of their offsets
+			if p.offset < t.Offset+t.Bytes() {
+				return &NotFinite{t.Name, int((p.offset-t.Offset)/4) + int(at), p.of(c.weights).Data[at]}, nil
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"konkanitrain/device"
@@ -188,6 +189,9 @@ func TestUnpreparedBatches(t *testing.T) {
 		}
 		wants(t, "a variant that isn't there", r.Prepare(batches(variant{short.Shape, "knitting"}, 0).Batches, 0), `no mode "knitting"`)
 		pass(t, r, batches(short, 0))
+		if _, err := r.Prices([]variant{long}); err != nil { // a price is no preparation
+			t.Fatal(err)
+		}
 		wants(t, "another variant", r.Run(&batches(long, 0).Pass), "was not prepared for worker 0")
 		for _, v := range []variant{short, long, short} {
 			pass(t, r, batches(v, 1))
@@ -203,22 +207,46 @@ func TestUnpreparedBatches(t *testing.T) {
 	}
 }
 
-// More batches in a pass than programs are kept otherwise.
-func TestPassOfManyVariants(t *testing.T) {
+// counting counts how often a program's graph is built.
+type counting struct {
+	*testNet
+	built atomic.Int64
+}
+
+func (c *counting) Spec(v variant) (Spec, error) {
+	c.built.Add(1)
+	return c.testNet.Spec(v)
+}
+
+// More variants in a look at prices or in a pass than programs are kept otherwise: each is compiled once.
+func TestManyVariants(t *testing.T) {
 	for _, kind := range kinds {
-		_, _, replica := kind.make(0)
-		r, err := replica(newTestNet(tiny(4, 0)), 1, false)
-		if err != nil {
-			t.Fatal(err)
+		for _, priced := range []bool{false, true} {
+			_, _, replica := kind.make(0)
+			net := &counting{testNet: newTestNet(tiny(4, 0))}
+			r, err := replica(net, 1, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := &window{features: make([]float32, 50_000)}
+			var keys []variant
+			for i := range programsKept + 10 {
+				keys = append(keys, variant{model.Shape{Batch: 1, Frames: 5 + i, Tokens: 1}, "transcribing"})
+				w.Batches = append(w.Batches, Batch[variant]{Key: keys[i]})
+			}
+			w.Fill = w.fillInputs
+			w.Collect = func(int, Outputs) error { return nil }
+			if priced {
+				if _, err := r.Prices(keys); err != nil {
+					t.Fatal(err)
+				}
+			}
+			pass(t, r, w)
+			if n := int(net.built.Load()); n != len(keys) {
+				t.Errorf("%s, priced %v: %d programs were compiled for %d variants", kind.name, priced, n, len(keys))
+			}
+			r.Close()
 		}
-		w := &window{features: make([]float32, 50_000)}
-		for i := range programsKept + 10 {
-			w.Batches = append(w.Batches, Batch[variant]{Key: variant{model.Shape{Batch: 1, Frames: 5 + i, Tokens: 1}, "transcribing"}})
-		}
-		w.Fill = w.fillInputs
-		w.Collect = func(int, Outputs) error { return nil }
-		pass(t, r, w)
-		r.Close()
 	}
 }
 
@@ -251,12 +279,20 @@ func TestOutOfMemoryAtTheStart(t *testing.T) {
 func TestOutOfMemoryLater(t *testing.T) {
 	onEach(t, func(t *testing.T, r Replica[variant], dev device.Device, setLimit func(int64)) {
 		var oom *device.OutOfMemory
-		setLimit(dev.Usage().Allocated + 100)
-		if err := r.Prepare(deal(short, 2, 2).Batches, 0); !errors.As(err, &oom) || oom.What != "arena of worker 0" {
-			t.Errorf("error is %v, want that there is no arena", err)
+		prices, err := r.Prices([]variant{short})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if r.Usage().Arenas != 0 {
-			t.Errorf("usage is %+v after the first arenas did not fit", r.Usage())
+		held := dev.Usage().Allocated
+		for n := range 2 { // arenas that fit
+			setLimit(held + prices[0].Bytes*int64(n+1) - 1)
+			err := r.Prepare(deal(short, 2, 2).Batches, 0)
+			if !errors.As(err, &oom) || oom.What != fmt.Sprintf("arena of worker %d", n) {
+				t.Errorf("error is %v, want that arena %d doesn't fit", err, n)
+			}
+			if r.Usage().Arenas != 0 || dev.Usage().Allocated != held {
+				t.Errorf("usage is %+v after the first arenas did not fit", r.Usage())
+			}
 		}
 		setLimit(0)
 		work := func() []float32 {

@@ -126,22 +126,26 @@ func TestTargetWithoutKernels(t *testing.T) {
 // No op of the forward pass has several results, as those of the backward pass do, and none is added to another; the
 // rewrites don't rely on that. Here "packed" of a block has parts, and "added" comes to lie on what the block begins with:
 //
-//	packed(x), inner(packed@8), added onto first(x), out(inner, added), back(packed@8, inner, out)
+//	packed(x), deep(x), inner(deep@2), added onto first(x), out(inner, added); back(packed@2, added), end(back, inner)
 func TestRecomputeOfPartsAndSums(t *testing.T) {
 	of := func(name string, n int) *value {
 		return &value{name: name, block: "b", typ: op.Type{Shape: []int{n}}}
 	}
 	x := &value{name: "x", typ: op.Type{Shape: []int{4}}, given: true}
-	packed, inner, first, added, out, back := of("packed", 8), of("inner", 4), of("first", 4), of("added", 4), of("out", 4), of("back", 4)
-	part := &value{name: "packed@2", block: "b", typ: op.Type{Shape: []int{4}}, whole: packed, offset: 8}
+	packed, deep, inner, first := of("packed", 8), of("deep", 8), of("inner", 4), of("first", 4)
+	added, out, back := of("added", 4), of("out", 4), of("back", 4)
+	part := func(whole *value) *value {
+		return &value{name: whole.name + "@2", block: "b", typ: op.Type{Shape: []int{4}}, whole: whole, offset: 8}
+	}
 	back.backward = true
 	c := &code{inputs: []*value{x}, outputs: map[string]*value{"back": back, "out": out}, steps: []*step{
 		{op: op.NewAccumulate([]int{8}), out: packed, in: []*value{x}},
-		{op: op.NewAccumulate([]int{4}), out: inner, in: []*value{part}},
+		{op: op.NewAccumulate([]int{8}), out: deep, in: []*value{x}},
+		{op: op.NewAccumulate([]int{4}), out: inner, in: []*value{part(deep)}},
 		{op: op.NewAccumulate([]int{4}), out: first, in: []*value{x}},
 		{op: op.NewAccumulate([]int{4}), out: added, in: []*value{x}, onto: first},
 		{op: op.NewSum([]int{4}), out: out, in: []*value{inner, added}},
-		{op: op.NewSum([]int{4}), out: back, in: []*value{part, added}, backward: true},
+		{op: op.NewSum([]int{4}), out: back, in: []*value{part(packed), added}, backward: true},
 		{op: op.NewSum([]int{4}), out: of("end", 4), in: []*value{back, inner}, backward: true},
 	}}
 	c.recomputeBlock("b")
@@ -154,8 +158,8 @@ func TestRecomputeOfPartsAndSums(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
-		"packed: x of x+0", "inner: packed@2 of packed+8", "first: x of x+0", "added: x of x+0", "out: inner of inner+0 added of added+0",
-		"packed again: x of x+0", "inner again: packed@2 of packed again+8",
+		"packed: x of x+0", "deep: x of x+0", "inner: deep@2 of deep+8", "first: x of x+0", "added: x of x+0", "out: inner of inner+0 added of added+0",
+		"packed again: x of x+0", "deep again: x of x+0", "inner again: deep@2 of deep again+8",
 		"back: packed@2 of packed again+8 added of added+0", "end: back of back+0 inner again of inner again+0",
 	}
 	if !slices.Equal(got, want) {
