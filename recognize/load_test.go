@@ -107,7 +107,7 @@ func TestLoadChooses(t *testing.T) {
 	}
 }
 
-// A model that is loaded is the one that was saved: a checkpoint's folder, its file alone by any name, a folder with it.
+// A model that is loaded is the one that was saved: a checkpoint's folder, its file by any name, a folder with it.
 func TestLoadedModelIsTheSaved(t *testing.T) {
 	_, paths := speak(t, babble(12, 1))
 	d := full(t)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"konkanitrain/data"
+	"konkanitrain/data/text"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/update"
 )
@@ -315,5 +316,35 @@ func TestScoreNamesLossesThatAreNotFinite(t *testing.T) {
 	mustContain(t, strings.Join(e.Troubles("x"), ""), "utt0002")
 	if b, err := json.Marshal(e.Loss); err != nil || string(b) != "null" {
 		t.Errorf("%s, %v", b, err)
+	}
+}
+
+// Greedy decoding: of equal labels the first, repeats merged, blanks dropped, the text written by the policy.
+func TestGreedy(t *testing.T) {
+	v, err := text.NewVocabulary([]rune("ab e\u0301"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Recognizer{vocabulary: v, size: v.Size()}
+	best := func(ids ...int) (logits []float32) {
+		for _, id := range ids {
+			row := make([]float32, v.Size())
+			row[id] = 1
+			logits = append(logits, row...)
+		}
+		return logits
+	}
+	a, b, space, e, acute := 3, 4, 5, 6, 7
+	for want, logits := range map[decoded][]float32{
+		{"aab", 1, 5}:     best(a, a, 0, a, b),
+		{"", 3, 3}:        make([]float32, 3*v.Size()), // all labels alike: blank is the first
+		{"a b", 0, 5}:     best(space, a, space, b, space),
+		{"\u00e9", 0, 2}:  best(e, acute), // one character after normalization
+		{"a\ufffd", 0, 2}: best(a, 2),
+		{"", 0, 0}:        nil,
+	} {
+		if got := r.greedy(logits); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
 	}
 }
