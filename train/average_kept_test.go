@@ -1,6 +1,9 @@
 package train
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,4 +88,85 @@ func TestRunElsewhere(t *testing.T) {
 	if said := mustRun(t, cfg); strings.Contains(said, "NOTE: the average") {
 		t.Errorf("it is the same folder:\n%s", said)
 	}
+}
+
+// finished is a run that has ended with an average, set up once more, with a replica that can be made to fail.
+func finished(t *testing.T, cfg Config, said *bytes.Buffer) (*run, *faulty) {
+	t.Helper()
+	mustRun(t, cfg)
+	r := start(t, withResume(cfg), said)
+	return r, intercept(r)
+}
+
+// What goes wrong with an average is said; the run itself is saved, and makes it later.
+func TestAverageFails(t *testing.T) {
+	broken := errors.New("broken")
+	cfg := averaging(t)
+	cfg.Data.ValManifest = cfg.Data.TrainManifest
+	r, f := finished(t, cfg, &bytes.Buffer{})
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := r.average(ctx, 3); err != ErrInterrupted {
+		t.Errorf("stopped: %v", err)
+	}
+	for name, set := range map[string]*error{"passes": &f.run, "streams": &f.load, "saves": &f.export} {
+		*set = broken
+		if err := r.average(t.Context(), 3); !errors.Is(err, broken) {
+			t.Errorf("%s: %v", name, err)
+		}
+		*set = nil
+	}
+	averaged := r.ledger.averagedDir()
+	remove(t, averaged)
+	f.mean = broken
+	if err := r.average(t.Context(), 3); err != broken {
+		t.Errorf("the mean: %v", err)
+	}
+	f.mean = nil
+	write(t, averaged, "")
+	mustFail(t, r.average(t.Context(), 3), "not a directory", "the run itself is saved, and --resume auto makes the average later")
+	remove(t, averaged)
+	r.ledger.cfg.Model.Heads = 5
+	mustFail(t, r.average(t.Context(), 3), "heads 5", "--resume auto makes the average later")
+	r.ledger.cfg.Model.Heads = 2
+	remove(t, r.ledger.newest)
+	mustFail(t, r.average(t.Context(), 3), checkpoint.Name(5))
+}
+
+// Checkpoints whose weights can't be taken in are left out and named.
+func TestAverageOfUnreadableParts(t *testing.T) {
+	var said bytes.Buffer
+	cfg := averaging(t)
+	r, f := finished(t, cfg, &said)
+	remove(t, r.ledger.averagedDir())
+	f.load = errors.New("broken")
+	if err := r.average(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(said.String(), ": broken\n"); n != 2 {
+		t.Errorf("%d warnings:\n%s", n, said.String())
+	}
+	mustContain(t, said.String(), "WARNING: left out of the average: ", "the mean of the weights after update 5\n")
+}
+
+// An earlier average that can't be removed stays with a word beside a new one, and is an error where there is none.
+func TestAverageThatStays(t *testing.T) {
+	var said bytes.Buffer
+	cfg := averaging(t)
+	r, _ := finished(t, cfg, &said)
+	strange := filepath.Join(r.ledger.averagedDir(), checkpoint.Name(4))
+	if err := os.CopyFS(strange, os.DirFS(filepath.Join(r.ledger.averagedDir(), checkpoint.Name(5)))); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(strange, "notes"), "mine")
+	if err := r.average(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	mustContain(t, said.String(), "WARNING: an earlier average stays: "+strange)
+	write(t, filepath.Join(r.ledger.averagedDir(), checkpoint.Name(5), "notes"), "mine")
+	mustFail(t, r.ledger.dropAverage(), checkpoint.Name(5), "held files that are no checkpoint's")
+	remove(t, r.ledger.averagedDir())
+	write(t, r.ledger.averagedDir(), "")
+	r.ledger.cfg.Run.AverageLast, r.cfg.Run.AverageLast = 0, 0
+	mustFail(t, r.finish(t.Context()), "averaged: not a directory")
 }

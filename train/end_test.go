@@ -2,6 +2,8 @@ package train
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -121,5 +123,63 @@ func TestValidationLossIsNotFinite(t *testing.T) {
 	}
 	if e := (&recognize.Evaluation{WER: again.ledger.state.Best.WER, CER: again.ledger.state.Best.CER, Loss: 1e9}); !e.Better(again.ledger.state.Best) || again.ledger.state.Best.Better(e) {
 		t.Error("a finite loss doesn't beat one that is none")
+	}
+}
+
+// A best checkpoint that is gone, and the newest as well: the weights in memory may be a mixture, and nothing is scored.
+func TestAllCheckpointsAreGone(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Data.TestManifest, cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery = cfg.Data.TrainManifest, 4, 4
+	r := start(t, cfg, nil)
+	mustLoop(t, r)
+	remove(t, r.ledger.newest)
+	r.ledger.best = filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(1))
+	mustFail(t, r.finish(t.Context()), checkpoint.Name(4))
+}
+
+// Without a validation set the test set is scored with the newest weights, and nothing is said of a best checkpoint or
+// of averages.
+func TestWithoutValidation(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Data.TestManifest, cfg.Optimizer.MaxUpdates = cfg.Data.TrainManifest, 2
+	said := mustRun(t, cfg)
+	mustContainOnce(t, said, "test set "+cfg.Data.TestManifest+", newest weights: ")
+	mustNotContain(t, said, "best checkpoint", "WARNING: the", "averaged")
+}
+
+// A finished run that is started again leaves its checkpoint as it is, to the byte; with a test set it is scored.
+func TestFinishedRunIsNotRewritten(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Data.ValManifest, cfg.Optimizer.MaxUpdates = cfg.Data.TrainManifest, 3
+	mustRun(t, cfg)
+	file := filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(3), checkpoint.StateFile)
+	before := readFile(t, file)
+	cfg.Data.TestManifest = cfg.Data.TrainManifest
+	mustContainOnce(t, mustRun(t, withResume(cfg)), "3 updates done, and training is finished", "best weights: WER")
+	if readFile(t, file) != before {
+		t.Error("the checkpoint was written again")
+	}
+}
+
+// Where a score at the end can't be had, or the run is stopped at it, the run is saved.
+func TestTestSetFails(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Data.TestManifest, cfg.Optimizer.MaxUpdates = cfg.Data.TrainManifest, 3
+	r := start(t, cfg, nil)
+	f := intercept(r)
+	mustLoop(t, r)
+	f.run = errors.New("worker 0 broke down")
+	if err := r.finish(t.Context()); !errors.Is(err, f.run) {
+		t.Errorf("%v", err)
+	}
+	mustHave(t, cfg.Run.CheckpointDir, 2, 3)
+	f.run = nil
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := r.finish(ctx); err != ErrInterrupted {
+		t.Errorf("stopped at the test set: %v", err)
+	}
+	if r.tested != nil {
+		t.Errorf("%v", r.tested)
 	}
 }

@@ -68,10 +68,10 @@ func TestFolderIsNone(t *testing.T) {
 	c := cfg
 	c.Run.CheckpointDir = filepath.Join(file, "run")
 	_, err := setUp(t.Context(), c, Options{})
-	mustFail(t, err, "checkpoint_dir: ", "not a directory")
+	mustFail(t, err, "checkpoint_dir: stat", "not a directory")
 	c = cfg
 	c.Run.LogDir = filepath.Join(file, "logs")
-	mustContain(t, refused(t, c), "log_dir: ", "not a directory")
+	mustContain(t, refused(t, c), "log_dir: stat", "not a directory")
 	c = cfg
 	c.Run.LogDir = t.TempDir()
 	if err := os.Mkdir(filepath.Join(c.Run.LogDir, "metrics.jsonl"), 0o777); err != nil {
@@ -85,6 +85,43 @@ func TestFolderIsNone(t *testing.T) {
 	write(t, filepath.Join(c.Run.CheckpointDir, "averaged"), "")
 	_, err = setUp(t.Context(), c, Options{})
 	mustFail(t, err, "averaged: not a directory")
+}
+
+// A leftover that can't be removed stops a run that would else fill the disk with more of them.
+func TestLeftoverThatStays(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	if err := os.MkdirAll(filepath.Join(cfg.Run.CheckpointDir, ".tmp-step-00000004-x", checkpoint.ModelFile, "a folder in its place"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	mustContain(t, refused(t, cfg), "leftover of a save that was interrupted: ", checkpoint.ModelFile)
+}
+
+// Where the folder can't be read any more, each look at it says so.
+func TestFolderThatCannotBeRead(t *testing.T) {
+	cfg := once(t, small(tiny(t, speak(t, babble(8, 4, 1)...))))
+	r := start(t, cfg, nil)
+	l := r.ledger
+	from := l.origin.Checkpoint
+	l.dir = filepath.Join(t.TempDir(), "file")
+	write(t, l.dir, "")
+	l.state.Due = nil
+	for _, err := range map[string]error{
+		"new": l.openNew(), "checkpoint": l.openCheckpoint(from), "room": l.makeRoom(), "space": l.checkSpace(),
+	} {
+		mustFail(t, err, l.dir+": not a directory")
+	}
+	mustFail(t, l.refuseAverage(), "averaged: not a directory")
+}
+
+// The metrics go to log_dir where it is set.
+func TestLogDir(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Run.LogDir, cfg.Optimizer.MaxUpdates = filepath.Join(t.TempDir(), "logs", "a"), 1
+	mustRun(t, cfg)
+	checkMetrics(t, cfg.Run.LogDir, map[string]int{"start": 1, "update": 1, "save": 1})
+	if _, err := os.Stat(filepath.Join(cfg.Run.CheckpointDir, "metrics.jsonl")); err == nil {
+		t.Error("they are in checkpoint_dir as well")
+	}
 }
 
 // What saves that were killed have left is removed and named, also beside the averaged weights.

@@ -132,6 +132,8 @@ func checkMetrics(t *testing.T, dir string, want map[string]int) {
 type record struct {
 	Event, Time string
 	Update      int
+	Epoch       int
+	Utterances  int
 	ResumedAt   *int `json:"resumed_at"`
 	Loss        float64
 	LossScale   float64 `json:"loss_scale"`
@@ -167,5 +169,50 @@ func TestMetricsThatFail(t *testing.T) {
 	mustFail(t, m.close(), "closed")
 	if err := errors.Join(m.write("later", struct{}{}), m.close()); err != nil {
 		t.Errorf("after the end: %v", err)
+	}
+}
+
+// Metrics that were given up stay so when the folder is made again; those that can't be made again are said.
+func TestMetricsAreRenewed(t *testing.T) {
+	var said bytes.Buffer
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	r := start(t, cfg, &said)
+	r.cfg.Run.LogDir = filepath.Join(t.TempDir(), "file")
+	write(t, r.cfg.Run.LogDir, "")
+	r.renewMetrics()
+	mustContainOnce(t, said.String(), "WARNING: the run goes on without metrics.jsonl: log_dir: ")
+	r.record("late", struct{}{})
+	r.cfg.Run.LogDir = t.TempDir()
+	r.renewMetrics()
+	if _, err := os.Stat(filepath.Join(r.cfg.Run.LogDir, "metrics.jsonl")); err == nil {
+		t.Error("they were given up, and begin again")
+	}
+}
+
+// Between two progress lines figures add up; the last update has a line of its own, whatever log_every says.
+func TestProgressLines(t *testing.T) {
+	var said bytes.Buffer
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Run.LogEvery, cfg.Optimizer.MaxUpdates = 3, 7
+	if _, err := Run(t.Context(), cfg, Options{Out: &said}); err != nil {
+		t.Fatal(err)
+	}
+	var got []record
+	for _, m := range records(t, cfg.Run.CheckpointDir) {
+		if m.Event == "update" {
+			m.Time, m.Loss = "", 0
+			got = append(got, m)
+		}
+	}
+	want := []record{
+		{Event: "update", Update: 3, Epoch: 2, Utterances: 12}, {Event: "update", Update: 6, Epoch: 3, Utterances: 12},
+		{Event: "update", Update: 7, Epoch: 4, Utterances: 4},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	mustContainOnce(t, said.String(), "update 3  epoch 2  loss ", "update 6  epoch 3  loss ", "update 7  epoch 4  loss ")
+	if n := strings.Count(said.String(), "  loss "); n != 3 {
+		t.Errorf("%d progress lines", n)
 	}
 }

@@ -60,3 +60,13 @@ func TestProfileOfAShortRun(t *testing.T) {
 		t.Errorf("it changed the checkpoints: %v", entries)
 	}
 }
+
+// A profile of a run that has ended says that there is nothing to measure, and shows no table.
+func TestProfileOfAFinishedRun(t *testing.T) {
+	cfg := once(t, small(tiny(t, speak(t, babble(8, 4, 1)...))))
+	cfg.Run.ProfileSteps, cfg.Optimizer.MaxUpdates = 5, 2
+	said := mustRun(t, cfg)
+	mustContainOnce(t, said, "profile: 0 of 5 updates were made: max_updates 2 is reached")
+	mustNotContain(t, said, "linear")
+	mustHave(t, cfg.Run.CheckpointDir, 1, 2)
+}

@@ -3,6 +3,8 @@ package train
 import (
 	"bytes"
 	"testing"
+
+	"github.com/schollz/progressbar/v3"
 )
 
 // Each set's report comes once and holds what is known only with the vocabulary: letters outside of it, and
@@ -25,4 +27,23 @@ func TestReportsAreComplete(t *testing.T) {
 		_, scored := mustScore(t, mustLoad(t, cfg.Run.CheckpointDir), cfg.Data.ValManifest)
 		mustContainOnce(t, scored, "6 of 6 utterances used", "quick: needs 8", `are outside the vocabulary: "z" x 1`)
 	}
+}
+
+// On a terminal updates move a bar, and lines come above it; nobody needs to look at a plain line for each update.
+func TestProgressBar(t *testing.T) {
+	var out bytes.Buffer
+	r := newReporter(&out)
+	r.bar = progressbar.NewOptions(10, progressbar.OptionSetWriter(&out))
+	r.update(3, nil)
+	r.update(4, &updateMetrics{Update: 4, Epoch: 2, Loss: 1.5})
+	r.say("a word")
+	r.close()
+	mustContain(t, out.String(), "epoch 2  loss 1.500", "a word\n")
+	mustNotContain(t, out.String(), "update 4")
+	if s := r.bar.State(); s.CurrentNum != 10 {
+		t.Errorf("the bar ends at %d", s.CurrentNum)
+	}
+	plain := newReporter(nil) // nobody
+	plain.update(1, &updateMetrics{})
+	plain.close()
 }

@@ -43,7 +43,7 @@ func TestRunFromStartToEnd(t *testing.T) {
 	if r.Test == nil || !(math.Abs(float64(r.Test.Loss-r.Best.Loss)) <= 1e-9) {
 		t.Errorf("the test set, which is the validation set, scores %v, the best was %v", r.Test, r.Best)
 	}
-	mustContain(t, said.String(), "best checkpoint: ", "test set", "memory:", "update 13")
+	mustContain(t, said.String(), "best checkpoint: ", ", best weights: WER", "memory:", "update 13")
 
 	// The model of the folder is the best one's.
 	m := mustLoad(t, cfg.Run.CheckpointDir)
