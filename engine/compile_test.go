@@ -12,7 +12,7 @@ import (
 	"konkanitrain/op"
 )
 
-// small is a graph of a few ops whose program can be read: normalisation, attention over itself and a residual
+// small is a graph of a few ops whose program can be read: normalization, attention over itself and a residual
 // connection, then both losses.
 func small(t *testing.T) *rig {
 	t.Helper()

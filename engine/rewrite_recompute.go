@@ -39,8 +39,8 @@ func (c *code) recomputeBlock(block string) {
 	c.insert(map[int][]*step{first: steps}, nil)
 }
 
-// innerOf looks up the values that a block's forward pass makes and that nothing outside the block reads. Those that its
-// backward pass reads can be dropped; first is the first step that does so.
+// innerOf looks up the values that a block's forward pass makes and that nothing outside the block reads. Those that
+// its backward pass reads can be dropped; first is the first step that does so.
 func (c *code) innerOf(block string) (inner, dropped map[*value]bool, first int) {
 	uses := c.uses()
 	inner, dropped, first = map[*value]bool{}, map[*value]bool{}, len(c.steps)

@@ -124,7 +124,8 @@ func TestTargetWithoutKernels(t *testing.T) {
 }
 
 // No op of the forward pass has several results, as those of the backward pass do, and none is added to another; the
-// rewrites don't rely on that. Here "packed" of a block has parts, and "added" comes to lie on what the block begins with:
+// rewrites don't rely on that. Here "packed" of a block has parts, and "added" comes to lie on what the block begins
+// with:
 //
 //	packed(x), deep(x), inner(deep@2), added onto first(x), out(inner, added); back(packed@2, added), end(back, inner)
 func TestRecomputeOfPartsAndSums(t *testing.T) {

@@ -29,6 +29,9 @@ func FindOrigin(r RunConfig) (*Origin, error) {
 	}
 	c, err := checkpoint.Open(filepath.Clean(r.Resume))
 	if err != nil {
+		if several, _ := checkpoint.List(r.Resume); len(several) > 0 {
+			return nil, fmt.Errorf("resume: %w, or go on from the newest with --checkpoint_dir %s --resume auto", err, r.Resume)
+		}
 		return nil, fmt.Errorf("resume: %w", err)
 	}
 	return &Origin{Checkpoint: c}, nil

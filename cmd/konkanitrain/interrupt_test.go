@@ -113,9 +113,9 @@ func TestInterruptSaves(t *testing.T) {
 	}
 }
 
-// Two signals at once, as to the process and to its group, are one stop: the run is saved. Here they are two kinds, as
-// the kernel may merge two of a kind. On a starved machine the program may see them further apart than bounce, and rightly
-// end without a save; such a try says nothing.
+// Two signals at once, as to the process and to its group, are one stop: the run is saved. Here they are two kinds,
+// as the kernel may merge two of a kind. On a starved machine the program may see them further apart than bounce, and
+// rightly end without a save; such a try says nothing.
 func TestSignalsAtOnceAreOne(t *testing.T) {
 	for range 20 {
 		flags, dir := endless(t)

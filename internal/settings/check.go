@@ -171,9 +171,9 @@ func (s *Setting) problemOf(verb string, v reflect.Value) error {
 	return nil
 }
 
-// CheckPath is the problem with a path that begins with ~, as the setting of this key; nil for any other path. A shell
-// puts the home folder there, but not everywhere it should, and a file's values pass no shell: a folder named ~ would be
-// made, whose owner then removes his home folder by its name.
+// CheckPath is the problem with a path that begins with ~, as the setting of this key; nil for any other path. A
+// shell puts the home folder there, but not everywhere it should, and a file's values pass no shell: a folder named ~
+// would be made, whose owner then removes his home folder by its name.
 func CheckPath(key, path string) error {
 	if !strings.HasPrefix(path, "~") {
 		return nil

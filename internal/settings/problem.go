@@ -82,8 +82,8 @@ func (p *Problems) Require(ok bool, keys, format string, args ...any) {
 	}
 }
 
-// Add adds each problem of err, which may be nil; those with a setting that is wrong by itself are left out. [About] says
-// of an error which settings it is about.
+// Add adds each problem of err, which may be nil; those with a setting that is wrong by itself are left out. [About]
+// says of an error which settings it is about.
 func (p *Problems) Add(err error) {
 	for _, e := range Flatten(err) {
 		if !slices.ContainsFunc(keysOf(e), func(key string) bool { return p.wrong[key] }) {

@@ -98,8 +98,8 @@ type Set struct {
 	flags []*flagValue
 }
 
-// Defaults sets all fields of config, a pointer to a struct, to their defaults. It leaves a struct with a mistake in its
-// tags as it is; [Of] says which mistake.
+// Defaults sets all fields of config, a pointer to a struct, to their defaults. It leaves a struct with a mistake in
+// its tags as it is; [Of] says which mistake.
 func Defaults(config any) {
 	if s, err := Of(config); err == nil {
 		for _, x := range s.All {

@@ -35,8 +35,8 @@ func (s *Set) YAML(file string, document []byte) error {
 	return errors.Join(r.problems...)
 }
 
-// syntax is the decoder's error. Two that it doesn't explain are looked for here: bytes that are no text, and tabs, which
-// no editor shows.
+// syntax is the decoder's error. Two that it doesn't explain are looked for here: bytes that are no text, and tabs,
+// which no editor shows.
 func syntax(file string, document []byte, err error) error {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	tabs := strings.Contains(message, "tab character") || strings.Contains(message, "cannot start any token")
