@@ -1,9 +1,11 @@
-// Package checkpoint keeps a training run on disk so that no moment of a crash, a kill or a full disk loses it.
+// Package checkpoint keeps a training run on disk so that a crash, a kill or a full disk, at whatever moment, loses
+// no finished checkpoint: [Save], then [Latest] or [Open], and [Prune] for the old ones. [OpenModel] takes a model's
+// file alone.
 //
 // The invariant: a folder step-00001200/ is whole from the instant it has that name. Its files are written and synced
-// in a temporary folder beside it, which then takes the name in one step; older checkpoints are not touched by a save.
-// trainer.json holds the sizes and checksums of the other files and ends in its own, so a file that was cut or changed
-// later is found, named, and passed over for the checkpoint before it.
+// in a temporary folder beside it, which then takes the name in one step; older checkpoints are not touched by a
+// save. trainer.json holds the sizes and checksums of the other files, and its last line is its own checksum, so a
+// file that was cut or changed later is found, named, and passed over for the checkpoint before it.
 //
 // The package knows names, shapes and bytes; what the state in trainer.json means is the caller's business, and so is
 // where the tensors lie: they are read and written as streams. One run owns a folder of checkpoints (see [Lock]): two

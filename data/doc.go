@@ -1,9 +1,10 @@
-// Package data turns manifests into training examples: it reads lists of recordings and transcripts, checks
-// them against the audio files, orders the utterances of an epoch, and prepares features ahead of the trainer.
+// Package data turns manifests into training examples: it reads lists of recordings and transcripts, checks them
+// against the audio files, orders the utterances of an epoch, and prepares features ahead of the trainer.
 //
 // # Manifests
 //
-// Load reads four forms, told apart by what is there and by the file's extension:
+// [Load] reads four forms. A folder is Kaldi's; files go by extension, and any other than .tsv and .csv is JSON
+// lines:
 //
 //   - JSON lines: one object a line with audio_filepath, text, and optionally id, duration, offset, speaker.
 //     Keys are matched exactly, others are ignored, and one that stands twice is reported. With an offset key
@@ -12,26 +13,26 @@
 //   - a Kaldi folder: text, wav.scp, and segments and utt2spk where they exist, joined by utterance.
 //   - .tsv, the tables of Common Voice: a header, tab-separated, quotes mean nothing; audio beside the table
 //     or in clips/.
-//   - .csv: a header, RFC 4180 quotes.
+//   - .csv: a header, RFC 4180 quotes, commas or (where the header has none) semicolons; audio as for .tsv.
 //
 // Paths are relative to the manifest. Where no file of the literal name exists, backslashes are read as slashes, and
-// a name in another Unicode form is taken. UTF-8 with or without a byte-order mark and UTF-16 are read, with line ends
-// of any system.
+// a name in another Unicode form is taken. UTF-8 with or without a byte-order mark and UTF-16 are read, with line
+// ends of any system.
 //
-// The header of an audio file is the truth about its length. Whatever is left out or doubtful is in the Report,
-// with its file, line and reason; nothing is dropped in silence, and sound and text are never cut to fit a limit. A
-// part that ends behind its recording is left out as a whole. What only reading the sound can show is in the Set's
-// News and Outcome.
+// The header of an audio file is the truth about its length. [Load] gives a [Set]; what it left out or doubts is in
+// the Set's [Report], with its file, line and reason; nothing is dropped in silence, and sound and text are never cut
+// to fit a limit. A part that ends behind its recording is left out as a whole. What only reading the sound can show
+// is in the Set's News and Outcome.
 //
 // # Lengths
 //
-// Order, speeds and lengths of an epoch depend on the manifest, the seed and the epoch alone: Loader.Lengths gives the
-// number of feature frames and tokens of every row of every window before a file is read, and what is read is held to
-// it. A row whose file can't be read stays in its window without features.
+// Order, speeds and lengths of an epoch depend on the manifest, the options, the seed and the epoch alone:
+// [Loader.Lengths] gives the number of feature frames and tokens of every row of every window before a file is read,
+// and what is read is held to it. A row whose file can't be read stays in its window without features.
 //
 // # Identity
 //
 // An utterance's identity is its id key, or else its audio path as written (and the offset). It keys the random
-// draws, so an id that stands twice is an error. A path that is listed again without an id is another utterance:
-// its identity gets "#2", "#3" in the order of the lines.
+// draws, so an id that stands twice is an error. A path that is listed again without an id is another utterance: its
+// identity gets "#2", "#3" in the order of the lines.
 package data

@@ -65,15 +65,11 @@ func listFile(path string, b []byte) (listing, error) {
 			"a manifest is JSON lines, CSV, TSV or a Kaldi folder",
 			path, i+1)
 	}
-	var l listing
-	switch extension {
-	case ".tsv":
-		l, err = listTSV(path, b)
-	case ".csv":
-		l, err = listCSV(path, b)
-	default:
-		l, err = listJSON(path, b)
+	read := listJSON
+	if form, ok := tables[extension]; ok {
+		read = form
 	}
+	l, err := read(path, b)
 	if note != "" {
 		l.notes = append(l.notes, note)
 	}
@@ -83,10 +79,13 @@ func listFile(path string, b []byte) (listing, error) {
 	return l, err
 }
 
+// tables are the forms of manifest that begin with a header, by the file's extension. Every other file is JSON lines.
+var tables = map[string]func(path string, b []byte) (listing, error){".tsv": listTSV, ".csv": listCSV}
+
 // isText tells a text file with blocks of zeros in it, which a crash left and which are a matter of their lines, from
 // another kind of file: it starts with a JSON object, perhaps behind zeros, or with a table's header.
 func isText(b []byte, extension string) bool {
-	if extension == ".tsv" || extension == ".csv" {
+	if _, table := tables[extension]; table {
 		header, _, _ := bytes.Cut(b, []byte("\n"))
 		return bytes.IndexByte(header, 0) < 0
 	}

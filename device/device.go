@@ -1,9 +1,9 @@
 // Package device says where bytes live. It is about memory only (allocate, free, read, write, zero, count), never
 // about maths: kernels belong to the ops.
 //
-// [Host] is the machine's own memory, taken from the operating system outside Go's heap, so that a
-// buffer of n bytes takes n bytes and gives them back when it is freed. [Null] counts and keeps nothing: it
-// answers what a plan would take without taking it.
+// [Host] is the machine's own memory, taken from the operating system outside Go's heap, so that a buffer of n bytes
+// takes n bytes and gives them back when it is freed. [Null] counts and keeps nothing: it tells how much a plan would
+// take.
 package device
 
 import (
@@ -15,8 +15,8 @@ import (
 type Device interface {
 	// Name is "cpu" or "null".
 	Name() string
-	// Alloc returns size bytes of zeros, aligned to 64 bytes, or an [*OutOfMemory] error. what names the
-	// buffer's purpose in messages ("arena of worker 0").
+	// Alloc returns size bytes of zeros, aligned to 64 bytes, or an [*OutOfMemory] error. what names the buffer's
+	// purpose in messages ("arena of worker 0").
 	Alloc(size int64, what string) (Buffer, error)
 	// Usage is what is held now.
 	Usage() Usage

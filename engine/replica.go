@@ -28,7 +28,7 @@ type Network[K comparable] interface {
 // optimizer's moments. Whoever is above it sees micro-batches go in and losses come out; weights, gradients and moments
 // move as streams only. One goroutine uses a replica at a time.
 type Replica[K comparable] interface {
-	// Wishes are what suits the replica: it runs anything that was prepared.
+	// Wishes say which batches suit the replica; any other runs too, if it was prepared.
 	Wishes() Wishes
 	// Prices are what programs take, in the order of keys. Nothing is allocated for them but the programs themselves,
 	// which are kept.
@@ -52,11 +52,11 @@ type Replica[K comparable] interface {
 	Initialize(seed uint64) error
 	// Export writes one parameter's part of a flat buffer: float32, little-endian, in row-major order.
 	Export(of Flat, name string, w io.Writer) error
-	// Import is the way back.
+	// Import reads what Export wrote.
 	Import(of Flat, name string, r io.Reader) error
-	// Mean replaces the weights by the mean of themselves and of up to n others. load is called with 0 .. n-1 and
-	// imports its weights as FirstMoments, whose memory is free at the end of a run; where it fails they are left out.
-	// Both moments are lost. It returns which were used.
+	// Mean replaces the weights by their mean with up to n others. load(i) imports the i-th, 0 .. n-1, as FirstMoments;
+	// where it fails, that one is left out. Both moments are overwritten, so only a finished run calls it. used lists
+	// the i that went in.
 	Mean(n int, load func(i int) error) (used []int, err error)
 
 	// Usage is what the replica holds, in bytes.
@@ -73,7 +73,7 @@ type Replica[K comparable] interface {
 // Wishes are what suits a replica.
 type Wishes struct {
 	Workers int // each takes whole micro-batches; a pass should have work for all of them
-	Rows    int // of the matrices of a micro-batch, from which on products run at full speed: more takes memory only
+	Rows    int // of a batch's matrices that are enough for full speed; more only takes memory
 }
 
 // Price is what one run of a program takes.

@@ -46,9 +46,9 @@ const (
 // Network is a graph for one batch shape. What its purpose doesn't need is nil.
 type Network struct {
 	Graph   *op.Graph
-	Weights []*G.Node // in the order of Parameters
-	Shared  []*G.Node // tables
-	Taps    map[string]*G.Node
+	Weights []*G.Node          // in the order of Parameters
+	Shared  []*G.Node          // tables
+	Taps    map[string]*G.Node // activations by name, for tests against PyTorch
 
 	Logits *G.Node // [B, S, V] of the CTC head
 	CTC    *G.Node // [B] nats

@@ -1,8 +1,10 @@
 // Package model is the network: a Conformer encoder with a CTC head and an optional Transformer decoder, as a
 // Gorgonia graph made of the ops of package op.
 //
-// [Config] is the architecture, [Parameters] its parameters with names and shapes, [Build] the graph for one
-// batch shape. The package knows nothing of how a graph is run.
+// [Config] is the architecture, [Parameters] its parameters with names and shapes, [Build] the graph for one batch
+// shape and one [Purpose]; the constants name its inputs; [Tables] are constants that graphs share. The loss node is
+// scale times the sum over utterances; the backward pass is added by whoever trains. The package knows nothing of how
+// a graph is run.
 package model
 
 import (

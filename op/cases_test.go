@@ -49,6 +49,22 @@ func TestEveryOpHasACase(t *testing.T) {
 	}
 }
 
+// Every op of a graph also has a case in batches: padding, batch mates and absent rows are seen there only. A case is
+// called after its op. The total has no rows to pad: it is the sum over all of them.
+func TestEveryOpHasACaseInBatches(t *testing.T) {
+	batches := map[string]bool{"total": true}
+	for _, c := range optest.Cases() {
+		if name, _, _ := strings.Cut(c.Name, "/"); c.Batch != nil {
+			batches[name] = true
+		}
+	}
+	for _, c := range optest.Cases() {
+		if name, _, _ := strings.Cut(c.Name, "/"); c.Make == nil && c.Batch == nil && !batches[name] {
+			t.Errorf("%s has no case with utterances in batches (optest.Batch)", name)
+		}
+	}
+}
+
 // The cases of attention are meant to be larger than what the kernel takes at a time.
 func TestCasesHaveSeveralTiles(t *testing.T) {
 	if optest.QueryTile != op.QueryTile {

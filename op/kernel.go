@@ -11,7 +11,7 @@ const CPU Target = "cpu"
 // Env is what a CPU kernel may use beside its operands. It belongs to one worker.
 type Env struct {
 	BLAS    BLAS
-	Scratch []float32 // at least Kernel.Scratch bytes, with any content, aligned to 64 bytes
+	Scratch []float32 // at least Kernel.Scratch bytes, with any content; the engine aligns it to 64 bytes
 	Add     bool      // add to out instead of writing it; only set for a kernel that Accumulates
 }
 

@@ -33,7 +33,7 @@ type Met struct {
 
 // Shapes lists the batch shapes that a stretch of a run meets, exactly: order, speeds and lengths depend on the set,
 // the seed and the epoch alone, and dealing depends on nothing else. No file is read. The largest batches come first;
-// the list is the same for the same set whatever the number of cores.
+// the list doesn't depend on how many goroutines made it.
 func (r *Runner) Shapes(w Windows, s Span, ask Ask) []Met {
 	per := w.Windows()
 	parts := make([]tally, max(0, min(runtime.GOMAXPROCS(0), s.Count)))

@@ -40,7 +40,7 @@ func New(net model.Config, r Replica, o Options) *Updater {
 
 // Outcome is what became of a window.
 type Outcome struct {
-	Loss, CTC, CE float64 // nats, summed over utterances; 0 where no update was made for want of a finite gradient
+	Loss, CTC, CE float64 // nats, summed over utterances; 0 where they are not finite, or nothing was usable
 	Utterances    int     // that could be used
 	Infeasible    int     // of them, without a CTC alignment
 	Audio         float64 // seconds of sound

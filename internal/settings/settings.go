@@ -4,27 +4,27 @@
 //	BatchSize int `yaml:"batch_size" default:"8" check:"1.." help:"utterances in a micro-batch"`
 //	SaveEvery int `yaml:"save_every" default:"0" check:"0.." zero:"each epoch" help:"updates between checkpoints"`
 //
-// The first four tags have to be there:
+// yaml, default, check and help have to be there, the others may:
 //   - yaml: the name of its key in a file and of its flag
 //   - default: its value where nobody sets it, written as for the flag; commas between the numbers of a list
 //   - check: the values it may have, in the grammar below
-//   - help: what it is; what zero and the choices of check say is added to it
+//   - help: what it is; the meaning of zero and the choices of check are appended
 //   - zero: what 0 means, or a text that is empty; told in the help and when a value is wrong
 //   - unit: what a number counts, such as s or Hz; told when a value is wrong
 //   - alias: other names, with commas between
-//   - resume: how a resumed run takes a value that isn't its checkpoint's; see [Resume]
+//   - resume: how a resumed run takes a value that isn't its checkpoint's, note where it is missing; see [Resume]
 //
 // A field that is a struct, tagged `yaml:",inline"`, is a group of settings, named like the field. An embedded struct
 // is no group of its own: its settings belong where it stands.
 //
 // The grammar of check, for one value or for each value of a list:
 //
-//	any               every value; what rules there are, the program has beside the tags
+//	any               every value (rules about several settings are the program's)
 //	1..8              a number from 1 to 8; 1.. has no upper end; >0..<1 leaves out the ends
 //	odd 1..9          an odd whole number in a range; even likewise
 //	share             0..1, called a share
 //	auto|cpu|cuda     one of these texts or numbers
-//	not empty         a text with at least one letter
+//	not empty         any text but the empty one
 //	path              the path of a file or folder, or nothing; it may not begin with ~, which only shells understand
 //	not empty path    both
 //
