@@ -31,22 +31,16 @@ type ledger struct {
 	renewed func()                         // called when the folder was removed and is made again
 
 	state    state
+	good     state  // after the last update that was made, and what came with it
 	setSize  int    // of the training set, and
 	setHash  string // what its order depends on
 	standing standing
-	good     place  // after the last update that was made
 	begun    int    // updates made before this session
 	finished bool   // training had ended already when this session began
 	newest   string // path of the newest checkpoint; "" without one
 	best     string // path of the best checkpoint; "" without one
 	started  time.Time
 	earlier  float64 // seconds of training before this session
-}
-
-// place is what windows change that give no update.
-type place struct {
-	Progress  progress
-	LossScale update.LossScale
 }
 
 // standing says how the state in memory stands to the newest checkpoint.
@@ -276,11 +270,26 @@ func (l *ledger) trained(u *update.Updater) {
 	l.standing = ahead
 }
 
-// keepPlace notes that the state is that after an update.
-func (l *ledger) keepPlace() { l.good = place{l.state.Progress, l.state.LossScale} }
+// keep notes that the state is that after an update, or after the milestones of that update.
+func (l *ledger) keep() { l.good = l.state }
 
-// goBack returns to where the last update was made, before windows that gave none.
-func (l *ledger) goBack() { l.state.Progress, l.state.LossScale = l.good.Progress, l.good.LossScale }
+// goBack returns to the last update that was made, before windows that gave none, and before what came due at them.
+// A checkpoint of these windows is none of that state.
+func (l *ledger) goBack() {
+	if l.state.Progress != l.good.Progress {
+		l.standing = ahead
+	}
+	l.state = l.good
+	l.nameBest()
+}
+
+// nameBest finds the path of the best checkpoint by the state.
+func (l *ledger) nameBest() {
+	l.best = ""
+	if l.state.Best != nil {
+		l.best = filepath.Join(l.dir, checkpoint.Name(l.state.BestStep))
+	}
+}
 
 // judge keeps a validation of the present weights, and says what became of it, for the progress line.
 func (l *ledger) judge(e *recognize.Evaluation) (mark string) {

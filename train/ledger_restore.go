@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
-	"path/filepath"
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/data"
@@ -40,7 +39,7 @@ func (l *ledger) restore(u *update.Updater, train *data.Set, windows int) error 
 	if from != nil {
 		l.resumed(from, windows)
 	}
-	l.keepPlace()
+	l.keep()
 	return nil
 }
 
@@ -83,9 +82,7 @@ func (l *ledger) resumed(from *checkpoint.Checkpoint, windows int) {
 		p.Epoch, p.Window = p.Epoch+1, 0
 	}
 	why := l.goOn()
-	if l.state.Best != nil {
-		l.best = filepath.Join(filepath.Dir(from.Path), checkpoint.Name(l.state.BestStep))
-	}
+	l.nameBest()
 	if why != "" {
 		l.finished = true
 		l.report.say("resumed from %s: %s done, and training is finished: %s", from.Path, words.Count(p.Updates, "update"), why)

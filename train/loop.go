@@ -53,6 +53,9 @@ func (r *run) loop(ctx context.Context) error {
 		if err := r.milestones(ctx, w.Last, out.Skipped == update.Made); err != nil {
 			return err
 		}
+		if out.Skipped == update.Made {
+			r.ledger.keep()
+		}
 		r.meter.leaveOut(time.Since(before)) // speeds are those of training
 	}
 	return nil
@@ -82,7 +85,7 @@ func (r *run) window(w *data.Window) (update.Outcome, error) {
 		p.Epoch, p.Window = w.Epoch+1, 0
 	}
 	if out.Skipped == update.Made {
-		r.ledger.keepPlace()
+		r.ledger.keep()
 	}
 	if w.Last {
 		if err := r.sets.train.TooManyBad(); err != nil {
@@ -103,10 +106,13 @@ func (r *run) nameUnreadable(s *data.Set) {
 // led to the end, unless the weights are broken.
 func (r *run) stopped(err error) error {
 	var diverged *update.DivergedError
-	if r.profiling() || errors.As(err, &diverged) || r.made() == 0 || r.ledger.standing != ahead {
+	if r.profiling() || errors.As(err, &diverged) || r.made() == 0 {
 		return err
 	}
 	r.ledger.goBack()
+	if r.ledger.standing != ahead {
+		return err
+	}
 	if failed := r.ledger.save(false); failed != nil {
 		return fmt.Errorf("%w\nwhat was learned until then is not saved: %w", err, failed)
 	}

@@ -220,25 +220,22 @@ func TestErrorsOfPlanning(t *testing.T) {
 	r := start(t, cfg, nil)
 	f := intercept(r)
 	broken := errors.New("broken")
-	f.prices = broken
-	if err := r.planMemory(); err != broken {
-		t.Errorf("%v", err)
-	}
-	f.prices, f.prepare = nil, broken
+	f.prepare = broken
 	if err := r.planMemory(); err != broken {
 		t.Errorf("%v", err)
 	}
 	f.prepare = nil
-	r.ledger.state.Progress.Epoch = cfg.Optimizer.NumEpochs // nothing to train, so that scoring is priced first
-	calls := 0
-	r.replica = &pricing{f, func() error {
-		if calls++; calls == 2 { // of training, of validation
-			return broken
+	for _, fails := range []int{1, 2, 3} { // prices of training, of validation, of the test set
+		calls := 0
+		r.replica = &pricing{f, func() error {
+			if calls++; calls == fails {
+				return broken
+			}
+			return nil
+		}}
+		if err := r.planMemory(); err != broken {
+			t.Errorf("the prices of set %d: %v", fails, err)
 		}
-		return nil
-	}}
-	if err := r.planMemory(); err != broken {
-		t.Errorf("%v", err)
 	}
 }
 

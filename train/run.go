@@ -6,6 +6,7 @@ import (
 
 	"konkanitrain/data"
 	"konkanitrain/device"
+	"konkanitrain/engine"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/recognize"
@@ -133,5 +134,5 @@ func (r *run) printProfile() error {
 			return nil
 		}
 	}
-	return r.replica.Profile().Write(r.report.out, limits())
+	return r.replica.Profile().Write(r.report.out, engine.MeasureLimits())
 }

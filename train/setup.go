@@ -129,9 +129,6 @@ func (r *run) logDir() string {
 	return r.cfg.Run.CheckpointDir
 }
 
-// limits are what one core can do at best, for a profile.
-func limits() engine.Limits { return engine.MeasureLimits() }
-
 // withMemoryAdvice adds which settings need less, where an error is about memory.
 func withMemoryAdvice(err error) error {
 	var oom *device.OutOfMemory

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"testing"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/recognize"
 )
 
 // stoppedAt makes updates until something stops the run, which must save the state after update want, and returns the
@@ -63,6 +65,26 @@ func TestLossScaleCollapses(t *testing.T) {
 	}
 	traced(t, withResume(cfg), io.Discard)
 	mustEqualRun(t, cfg.Run.CheckpointDir, straight.Run.CheckpointDir, 6)
+}
+
+// What came due while no update was made, at the end of an epoch, is forgotten with these windows: validations count for
+// early_stop and for the best, saves for the average.
+func TestStoppedAfterMilestones(t *testing.T) {
+	straight := tiny(t, speak(t, babble(12, 3, 1)...)) // epochs of three windows
+	straight.Data.ValManifest, straight.Optimizer.LearningRate, straight.Optimizer.WarmupUpdates = speak(t, babble(4, 3, 2)...), 3e-2, 1
+	straight.Run.FP16, straight.Run.EarlyStop, straight.Run.AverageLast, straight.Run.KeepLast = true, 5, 2, 9
+	straight.Optimizer.MaxUpdates = 9
+	traced(t, straight, io.Discard)
+	for _, at := range []int{3, 4} { // the end of an epoch, whose milestones stay, and the middle of one
+		cfg := elsewhere(t, straight)
+		r := start(t, cfg, nil)
+		f := intercept(r)
+		r.hook = atUpdate(at, func() { f.overflow = true })
+		mustContain(t, stoppedAt(t, r, at).Error(), "the gradient overflows even at a loss scale")
+		traced(t, withResume(cfg), io.Discard)
+		mustEqualRun(t, cfg.Run.CheckpointDir, straight.Run.CheckpointDir, 9)
+		mustEqualRun(t, r.ledger.averagedDir(), filepath.Join(straight.Run.CheckpointDir, recognize.AveragedDir), 9)
+	}
 }
 
 // So it is when the replica breaks: in an update, in a validation, and in the last validation.

@@ -171,7 +171,7 @@ func damage(t testing.TB, dir string, step int, file string) {
 // faulty is a replica whose methods can be made to fail: those with an error here.
 type faulty struct {
 	update.Replica
-	run, prepare, prices, reduce, finite, initialize, export, load, mean error
+	run, prepare, reduce, finite, initialize, export, load, mean error
 
 	overflow bool // the gradient is infinite
 }
@@ -182,13 +182,6 @@ func intercept(r *run) *faulty {
 	r.replica, r.updater.Runner.Replica, r.ledger.memory.replica = f, f, f
 	r.judge = recognize.New(r.net, f, r.cfg.Optimizer.BatchSize, r.ledger.state.Vocabulary, r.cfg.Policy())
 	return f
-}
-
-func (f *faulty) Prices(keys []update.Variant) ([]engine.Price, error) {
-	if f.prices != nil {
-		return nil, f.prices
-	}
-	return f.Replica.Prices(keys)
 }
 
 func (f *faulty) Prepare(batches []engine.Batch[update.Variant], bytes int64) error {
