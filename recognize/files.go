@@ -6,6 +6,7 @@ import (
 	"konkanitrain/data"
 	"konkanitrain/data/feature"
 	"konkanitrain/model"
+	"konkanitrain/update"
 )
 
 // Files are transcribed in batches that are read and dealt together, in the order in which they were given.
@@ -48,7 +49,7 @@ func (q *queue) next(ctx context.Context) ([]data.File, error) {
 		if total += u.Frames; n > 0 && total > max(mostFrames, q.workers*most) {
 			return q.take(n), nil
 		}
-		c := q.cost(u.Frames)
+		c := update.Cost(model.Shape{Batch: 1, Frames: u.Frames, Tokens: 1}, q.net)
 		cost += c
 		longest = max(longest, c)
 	}
@@ -71,13 +72,6 @@ func (q *queue) take(n int) []data.File {
 	batch := q.probed[:n:n]
 	q.probed = append([]data.File(nil), q.probed[n:]...)
 	return batch
-}
-
-// cost is the relative time that a file takes: a linear part, and attention's quadratic one. It is the measure by which
-// package update deals micro-batches to workers.
-func (q *queue) cost(t int) float64 {
-	n := float64(model.Shape{Frames: t}.Encoded(q.net))
-	return n * (float64(4*q.net.DModel) + n)
 }
 
 // batch is files of which the sound is being read.

@@ -57,7 +57,7 @@ func (d *dealer) deal(rows []data.Length) []microBatch {
 	for range d.wishes.Workers {
 		d.load = append(d.load, 0)
 	}
-	slices.SortStableFunc(d.batches, func(a, b microBatch) int { return cmp.Compare(cost(b.shape, d.net), cost(a.shape, d.net)) })
+	slices.SortStableFunc(d.batches, func(a, b microBatch) int { return cmp.Compare(Cost(b.shape, d.net), Cost(a.shape, d.net)) })
 	for i := range d.batches {
 		w := 0
 		for k := range d.load {
@@ -66,7 +66,7 @@ func (d *dealer) deal(rows []data.Length) []microBatch {
 			}
 		}
 		d.batches[i].worker = w
-		d.load[w] += cost(d.batches[i].shape, d.net)
+		d.load[w] += Cost(d.batches[i].shape, d.net)
 	}
 	return d.batches
 }
@@ -84,8 +84,8 @@ func roundUp(n, digits int) int {
 	return max(4, (n+step-1)/step*step)
 }
 
-// cost is the relative time of a micro-batch: a linear part, and attention's quadratic one.
-func cost(s model.Shape, c model.Config) float64 {
+// Cost is the relative time of a micro-batch: a linear part, and attention's quadratic one.
+func Cost(s model.Shape, c model.Config) float64 {
 	n := float64(s.Encoded(c))
 	return float64(s.Batch) * n * (float64(24*c.DModel) + 6*n)
 }

@@ -106,7 +106,7 @@ func checkDealing(t *testing.T, d *dealer, rows []data.Length, batches []microBa
 			}
 			seen[k] = true
 		}
-		c := cost(b.shape, d.net)
+		c := Cost(b.shape, d.net)
 		if i > 0 && c > last {
 			t.Errorf("micro-batch %d costs more than the one before", i)
 		}
