@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"runtime"
-	"sync"
-	"sync/atomic"
-)
+import "sync"
 
 // Cache keeps programs by key, the ones used last. Its methods may be called from several goroutines.
 type Cache[K comparable] struct {
@@ -27,44 +23,6 @@ func (c *Cache[K]) Get(key K) (*Program, error) {
 		return nil, err
 	}
 	return c.keep(key, p), nil
-}
-
-// GetAll is Get for several keys, compiled on all cores. The programs are in the order of keys; none of them is dropped
-// for another of them unless there are more than Limit.
-func (c *Cache[K]) GetAll(keys []K) ([]*Program, error) {
-	for _, key := range keys {
-		c.kept(key) // whatever is there has been used now: others are dropped first
-	}
-	programs, errs := make([]*Program, len(keys)), make([]error, len(keys))
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(keys)) {
-		wait.Go(func() {
-			for i := int(next.Add(1) - 1); i < len(keys); i = int(next.Add(1) - 1) {
-				programs[i], errs[i] = c.Get(keys[i])
-			}
-		})
-	}
-	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return programs, nil
-}
-
-// reserve raises Limit so far that keys have room beside all that is kept: what has its price once is compiled once.
-func (c *Cache[K]) reserve(keys []K) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	missing := map[K]bool{}
-	for _, k := range keys {
-		if c.programs[k] == nil {
-			missing[k] = true
-		}
-	}
-	c.Limit = max(c.Limit, len(c.recent)+len(missing))
 }
 
 // kept is the program for key if it is there, which counts as a use.

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -81,38 +82,42 @@ func TestCache(t *testing.T) {
 	}
 }
 
-func TestGetAll(t *testing.T) {
-	c := newNumbers(3)
-	all := func(keys ...int) []*Program {
-		t.Helper()
-		programs, err := c.GetAll(keys)
-		if err != nil {
-			t.Fatal(err)
+// What has a price is compiled for it once, however many sets of shapes come one after the other and though fewer
+// programs are kept; the error is that of the first key that has none.
+func TestPricesAreFoundOnce(t *testing.T) {
+	h := &holding[int]{prices: map[int]Price{}}
+	c := newNumbers(2)
+	built := map[int]int{}
+	var mu sync.Mutex
+	h.programs = Cache[int]{Limit: 2, Build: func(k int) (*Program, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		built[k]++
+		p, err := c.build(k)
+		if err == nil {
+			p.Plan.Size = int64(100 * k)
 		}
-		for i, p := range programs {
-			if c.key(p) != keys[i] {
-				t.Errorf("keys %v: program %d is that of %d", keys, i, c.key(p))
+		return p, err
+	}}
+	for range 2 {
+		for _, keys := range [][]int{{}, {1, 2, 3, 3}, {5, 4}, {3, 6, 1}} {
+			prices, err := h.Prices(keys)
+			if err != nil || len(prices) != len(keys) {
+				t.Fatal(prices, err)
+			}
+			for i, p := range prices {
+				if p.Bytes != int64(100*keys[i]) {
+					t.Errorf("keys %v: price %d is %+v", keys, i, p)
+				}
 			}
 		}
-		return programs
 	}
-	all()
-	first := all(5, 1, 2)
-	if again := all(2, 5, 1); !slices.Equal(again, []*Program{first[2], first[0], first[1]}) || len(c.built) != 3 {
-		t.Errorf("built %v: what was there was built again", c.built)
+	if want := (map[int]int{1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1}); !maps.Equal(built, want) || len(h.programs.recent) != 2 {
+		t.Errorf("compiled %v and kept %v, want each once and the last two", built, h.programs.recent)
 	}
-	// 4 takes the place of what isn't asked for, wherever the others stand in the list.
-	if got := all(4, 2, 1); got[1] != first[2] || got[2] != first[1] || !slices.Equal(c.dropped, []int{5}) {
-		t.Errorf("dropped %v, want 5 alone", c.dropped)
-	}
-	all(1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9) // more than are kept
-	if len(c.programs) != 3 || len(c.recent) != 3 {
-		t.Errorf("%d programs are kept, want 3", len(c.programs))
-	}
-	if _, err := c.GetAll([]int{1, -4, 2, -7}); err == nil || err.Error() != "no such shape: -4" {
+	if _, err := h.Prices([]int{1, -4, 2, -7}); err == nil || err.Error() != "no such shape: -4" {
 		t.Errorf("error is %v, want that of the first key that has none", err)
 	}
-	all(1, 2)
 }
 
 // Several goroutines: each gets the program of its key, and while it is kept there is one for a key.
@@ -126,8 +131,10 @@ func TestCacheOfSeveralGoroutines(t *testing.T) {
 			wait.Go(func() {
 				for k := range 200 {
 					if k%10 == 0 {
-						_, err := c.GetAll([]int{k % 3, g, 4})
-						errs[g] = errors.Join(errs[g], err)
+						for _, other := range []int{k % 3, g, 4} {
+							_, err := c.Get(other)
+							errs[g] = errors.Join(errs[g], err)
+						}
 					}
 					p, err := c.Get((g + k) % 7)
 					errs[g] = errors.Join(errs[g], err)

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 	"unsafe"
@@ -354,30 +353,5 @@ func TestNewCrew(t *testing.T) {
 	wants(t, "a crew on nothing", err, "that of device null is not")
 	if u := null.Usage(); u.Allocated != 0 {
 		t.Errorf("a crew that could not be made leaves %+v", u)
-	}
-}
-
-// Whatever was priced stays compiled, however many sets of shapes are priced one after the other.
-func TestPricedProgramsStay(t *testing.T) {
-	var c Cache[int]
-	built := map[int]int{}
-	var mu sync.Mutex
-	c.Limit = 2
-	c.Build = func(k int) (*Program, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		built[k]++
-		return &Program{}, nil
-	}
-	for range 2 {
-		for _, keys := range [][]int{{1, 2, 3, 3}, {4, 5}, {3, 6}} {
-			c.reserve(keys)
-			if _, err := c.GetAll(keys); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if want := (map[int]int{1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1}); !maps.Equal(built, want) || c.Limit != 6 {
-		t.Errorf("compiled %v with room for %d, want each once and room for 6", built, c.Limit)
 	}
 }

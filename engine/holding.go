@@ -10,7 +10,8 @@ import (
 	"konkanitrain/op"
 )
 
-// programsKept is the number of programs that a replica keeps, unless a pass or a look at prices asks for more at once.
+// programsKept is the number of programs that a replica keeps, unless a single pass has more: a program takes a megabyte
+// or two.
 const programsKept = 96
 
 // holding is what every kind of replica has: a network, its programs, and buffers on a device.
@@ -19,6 +20,7 @@ type holding[K comparable] struct {
 	dev      device.Device
 	layout   *Layout
 	programs Cache[K]
+	prices   map[K]Price // of all that was ever asked for
 	train    bool
 	closed   bool
 
@@ -42,6 +44,7 @@ func hold[K comparable](dev device.Device, net Network[K], workers int, train bo
 	}
 	h := &holding[K]{net: net, dev: dev, layout: layout, train: train, arenas: make([]device.Buffer, workers)}
 	h.programs = Cache[K]{Limit: programsKept, Build: h.compile}
+	h.prices = map[K]Price{}
 	alloc := func(what string) (b device.Buffer) {
 		if err == nil {
 			b, err = dev.Alloc(layout.Bytes, what)
@@ -103,20 +106,6 @@ func (h *holding[K]) trains() error {
 		return errors.New("this replica was not made for training: it has no moments")
 	}
 	return h.usable()
-}
-
-// Prices are what programs take.
-func (h *holding[K]) Prices(keys []K) ([]Price, error) {
-	h.programs.reserve(keys)
-	programs, err := h.programs.GetAll(keys)
-	if err != nil {
-		return nil, err
-	}
-	prices := make([]Price, len(programs))
-	for i, p := range programs {
-		prices[i] = Price{Bytes: p.ArenaBytes(), FLOPs: p.FLOPs()}
-	}
-	return prices, nil
 }
 
 // checkWorkers refuses batches for a worker that isn't there.

@@ -30,8 +30,7 @@ type Network[K comparable] interface {
 type Replica[K comparable] interface {
 	// Wishes say which batches suit the replica; any other runs too, if it was prepared.
 	Wishes() Wishes
-	// Prices are what programs take, in the order of keys. Nothing is allocated for them but the programs themselves,
-	// which are kept.
+	// Prices are what programs take, in the order of keys. Each is compiled for its price once; nothing is allocated.
 	Prices(keys []K) ([]Price, error)
 	// Prepare compiles what the batches need and makes room for it, and for bytes in each arena at least. It is the one
 	// part of a pass that can fail for memory, with an error that wraps *device.OutOfMemory: arenas have the size that

@@ -81,8 +81,8 @@ func (t tally) add(m Met) {
 	t[m.Variant] = m
 }
 
-// Largest is the shape of those met whose arena takes the most bytes, the first of several. All are compiled, and kept
-// for the run. Without shapes bytes is 0.
+// Largest is the shape of those met whose arena takes the most bytes, the first of several. Each is compiled for its
+// price, which is kept. Without shapes bytes is 0.
 func (r *Runner) Largest(met []Met) (most Met, bytes int64, err error) {
 	keys := make([]Variant, len(met))
 	for i, m := range met {
