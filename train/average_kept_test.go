@@ -13,8 +13,8 @@ import (
 	"konkanitrain/recognize"
 )
 
-// An average outlives the checkpoints that it was made of: a finished run that is started once more keeps it, and scores
-// the test set with it, unless a fuller one can be made.
+// An average outlives the checkpoints that it was made of: a finished run that is started once more keeps it, and
+// scores the test set with it, unless a fuller one can be made.
 func TestAverageIsKept(t *testing.T) {
 	cfg := averaging(t)
 	cfg.Run.KeepLast, cfg.Data.TestManifest = 5, cfg.Data.TrainManifest

@@ -49,7 +49,8 @@ func TestAverage(t *testing.T) {
 	mustContain(t, mustLoad(t, dir).String(), recognize.AveragedDir, "mean of the weights after updates 3, 4, 5")
 }
 
-// An interruption saves where no save is due, and takes no part in the average: it is that of the run that went through.
+// An interruption saves where no save is due, and takes no part in the average: it is that of the run that went
+// through.
 func TestAverageOfAnInterruptedRun(t *testing.T) {
 	straight := averaging(t)
 	straight.Run.SaveEvery, straight.Optimizer.MaxUpdates = 2, 10
@@ -82,7 +83,8 @@ func TestAverageOfAnInterruptedRun(t *testing.T) {
 	}
 }
 
-// Where training ends between two saves the last weights count. A later end replaces the average, also one of fewer updates.
+// Where training ends between two saves the last weights count. A later end replaces the average, also one of fewer
+// updates.
 func TestAverageIsReplaced(t *testing.T) {
 	cfg := averaging(t)
 	cfg.Run.SaveEvery, cfg.Run.KeepLast, cfg.Optimizer.MaxUpdates = 2, 9, 7

@@ -8,8 +8,8 @@ import (
 )
 
 // Config is everything a user can set. Each field is a key of a YAML file and a flag of the command line. Its tags are
-// the one place for all there is to say of it: name, default, check, help, and what a resumed run makes of a change (see
-// package settings). A new setting is a new field; a rule about several of them is a line in [Config.Validate].
+// the one place for all there is to say of it: name, default, check, help, and what a resumed run makes of a change
+// (see package settings). A new setting is a new field; a rule about several of them is a line in [Config.Validate].
 type Config struct {
 	Data      DataConfig      `yaml:",inline"`
 	Model     ModelConfig     `yaml:",inline"`

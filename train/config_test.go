@@ -129,8 +129,8 @@ func TestRulesAreLocated(t *testing.T) {
 	}
 }
 
-// The packages below have bounds of their own, in front of their arithmetic: what a tag lets through, they take, and what
-// it refuses, they would refuse as well.
+// The packages below have bounds of their own, in front of their arithmetic: what a tag lets through, they take, and
+// what it refuses, they would refuse as well.
 func TestTagsAgreeWithPackages(t *testing.T) {
 	around := func(ends ...float64) (all []float64) {
 		for _, e := range ends {
@@ -201,8 +201,8 @@ func TestResumeTags(t *testing.T) {
 	}
 }
 
-// No list of settings stands beside their fields: such a list is what a new setting would be missing from. Looked for are
-// lists and tables of texts (not those of tests) with two or more keys.
+// No list of settings stands beside their fields: such a list is what a new setting would be missing from. Looked for
+// are lists and tables of texts (not those of tests) with two or more keys.
 func TestNoSecondList(t *testing.T) {
 	keys := all(t)
 	for _, dir := range []string{".", filepath.Join("..", "cmd", "konkanitrain")} {

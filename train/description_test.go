@@ -11,8 +11,8 @@ import (
 	"konkanitrain/recognize"
 )
 
-// Every model.safetensors that a run writes describes itself: copied elsewhere, without the rest of its checkpoint, it is
-// recognized with as it was validated in the run.
+// Every model.safetensors that a run writes describes itself: copied elsewhere, without the rest of its checkpoint, it
+// is recognized with as it was validated in the run.
 func TestModelsDescribeThemselves(t *testing.T) {
 	cfg := averaging(t)
 	cfg.Data.ValManifest, cfg.Run.EvalEvery, cfg.Run.KeepLast = speak(t, babble(4, 3, 2)...), 2, 9

@@ -126,7 +126,8 @@ func TestValidationLossIsNotFinite(t *testing.T) {
 	}
 }
 
-// A best checkpoint that is gone, and the newest as well: the weights in memory may be a mixture, and nothing is scored.
+// A best checkpoint that is gone, and the newest as well: the weights in memory may be a mixture, and nothing is
+// scored.
 func TestAllCheckpointsAreGone(t *testing.T) {
 	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
 	cfg.Data.TestManifest, cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery = cfg.Data.TrainManifest, 4, 4

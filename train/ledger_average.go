@@ -128,8 +128,8 @@ func (l *ledger) averageParts(updates []int) (parts []*checkpoint.Checkpoint, lo
 }
 
 // keepAverage takes the weights of the average that is there and returns its state, if it was made at this very end of
-// training, of all that it should be made of or of no fewer checkpoints than there are now: those removed since can't be
-// had again. Else it returns nil.
+// training, of all that it should be made of or of no fewer checkpoints than there are now: those removed since can't
+// be had again. Else it returns nil.
 func (l *ledger) keepAverage(newest *checkpoint.Checkpoint, updates []int, now int) (*state, error) {
 	old, err := checkpoint.Open(filepath.Join(l.averagedDir(), checkpoint.Name(newest.Step)))
 	if err != nil {
@@ -168,8 +168,8 @@ func (l *ledger) meanWith(parts []*checkpoint.Checkpoint) ([]int, error) {
 	return updates, err
 }
 
-// saveAverage writes the average and removes an earlier one. One that was kept is written again where it was scored anew:
-// the score is that of the validation set of now.
+// saveAverage writes the average and removes an earlier one. One that was kept is written again where it was scored
+// anew: the score is that of the validation set of now.
 func (l *ledger) saveAverage(a averaged, scored bool) (path string, err error) {
 	dir := l.averagedDir()
 	path = filepath.Join(dir, checkpoint.Name(l.state.Progress.Updates))

@@ -40,8 +40,8 @@ func (l *ledger) findSource() error {
 	return nil
 }
 
-// sameNetwork refuses a model of another network, or of other features or texts, naming each setting that a resume could
-// not change with both values.
+// sameNetwork refuses a model of another network, or of other features or texts, naming each setting that a resume
+// could not change with both values.
 func sameNetwork(d *recognize.Description, now Config) error {
 	then := now
 	n, f := d.Network, d.Features

@@ -149,8 +149,8 @@ func (l *ledger) makeRoom() error {
 }
 
 // prune removes old checkpoints and names them. The newest one stays in any case, what the average is made of, and what
-// was best before a last validation that wasn't due: a resumed run goes by it. That one can't be removed is no reason to
-// stop.
+// was best before a last validation that wasn't due: a resumed run goes by it. That one can't be removed is no reason
+// to stop.
 func (l *ledger) prune() (removed []string) {
 	keep := checkpoint.Keep{Last: l.cfg.Run.KeepLast, Also: []string{l.newest, l.best}, Suspect: l.origin.Damaged}
 	for _, n := range l.averagedUpdates(l.cfg.Run.AverageLast) {
@@ -166,7 +166,8 @@ func (l *ledger) prune() (removed []string) {
 	return removed
 }
 
-// loadBest names the best checkpoint and takes its weights. One that can't be used is said, and the newest weights stay.
+// loadBest names the best checkpoint and takes its weights. One that can't be used is said, and the newest weights
+// stay.
 func (l *ledger) loadBest() error {
 	if l.best == "" {
 		return nil

@@ -23,8 +23,8 @@ type peak struct {
 }
 
 // planMemory makes every worker's arena as large as the largest pass of the run needs, in training, validation and
-// test, and says what the run takes in memory: what doesn't fit fails here, not after the first epoch. Which shapes come
-// is known: lengths, order and dealing depend on manifest, seed and epoch alone.
+// test, and says what the run takes in memory: what doesn't fit fails here, not after the first epoch. Which shapes
+// come is known: lengths, order and dealing depend on manifest, seed and epoch alone.
 func (r *run) planMemory() error {
 	training, err := r.largestInTraining(r.sets.loader)
 	if err != nil {

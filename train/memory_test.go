@@ -144,9 +144,9 @@ func TestPlanOfAFinishedRun(t *testing.T) {
 	}
 }
 
-// A run is refused for want of memory before its first update, with the utterance that is too long, and where it stands.
-// The max_duration of the message lets the rest train, and a larger one does not: also with speeds, of which the slowest
-// makes an utterance longer than it is.
+// A run is refused for want of memory before its first update, with the utterance that is too long, and where it
+// stands. The max_duration of the message lets the rest train, and a larger one does not: also with speeds, of which
+// the slowest makes an utterance longer than it is.
 func TestMemoryRefusal(t *testing.T) {
 	var lines []spoken
 	for i := range 12 {

@@ -105,8 +105,8 @@ func TestOriginThatIsNone(t *testing.T) {
 	mustContain(t, refused(t, cfg), "resume auto: none of the checkpoints")
 }
 
-// A state that this program can't read is refused: one of another format, with a key that nobody knows, or with settings
-// that are none.
+// A state that this program can't read is refused: one of another format, with a key that nobody knows, or with
+// settings that are none.
 func TestStateThatIsNone(t *testing.T) {
 	cfg := once(t, small(tiny(t, speak(t, babble(8, 4, 1)...))))
 	rewritten := func(change func(c *contents)) Config {

@@ -99,7 +99,8 @@ func (r *run) scored(ctx context.Context, path string) (*scored, error) {
 	return &scored{path, set, loader}, err
 }
 
-// vocabulary is that of the training texts. A checkpoint's must be the same; that of a model to start from is taken over.
+// vocabulary is that of the training texts. A checkpoint's must be the same; that of a model to start from is taken
+// over.
 func (r *run) vocabulary() (*text.Vocabulary, error) {
 	train := r.sets.train
 	if s := r.ledger.source; s != nil {

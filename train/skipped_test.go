@@ -11,8 +11,8 @@ import (
 	"konkanitrain/update"
 )
 
-// Ten windows in a row with a gradient that is not finite stop the run, and the utterances are named. A good one between
-// begins the count anew.
+// Ten windows in a row with a gradient that is not finite stop the run, and the utterances are named. A good one
+// between begins the count anew.
 func TestManyWindowsWithoutAnUpdate(t *testing.T) {
 	var out bytes.Buffer
 	r := start(t, small(tiny(t, speak(t, babble(8, 4, 1)...))), &out)
