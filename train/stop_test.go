@@ -67,8 +67,8 @@ func TestLossScaleCollapses(t *testing.T) {
 	mustEqualRun(t, cfg.Run.CheckpointDir, straight.Run.CheckpointDir, 6)
 }
 
-// What came due while no update was made, at the end of an epoch, is forgotten with these windows: validations count for
-// early_stop and for the best, saves for the average.
+// What came due while no update was made, at the end of an epoch, is forgotten with these windows: validations count
+// for early_stop and for the best, saves for the average.
 func TestStoppedAfterMilestones(t *testing.T) {
 	straight := tiny(t, speak(t, babble(12, 3, 1)...)) // epochs of three windows
 	straight.Data.ValManifest, straight.Optimizer.LearningRate, straight.Optimizer.WarmupUpdates = speak(t, babble(4, 3, 2)...), 3e-2, 1
