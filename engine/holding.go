@@ -10,8 +10,8 @@ import (
 	"konkanitrain/op"
 )
 
-// programsKept is the number of programs that a replica keeps, unless a single pass has more: a program takes a megabyte
-// or two.
+// programsKept is the number of programs that a replica keeps, unless a single pass has more: a program takes a
+// megabyte or two.
 const programsKept = 96
 
 // holding is what every kind of replica has: a network, its programs, and buffers on a device.
