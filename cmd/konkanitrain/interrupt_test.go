@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -86,12 +87,16 @@ func (s *started) end(t *testing.T) int {
 
 // The first signal finishes the update and saves; the run goes on from there.
 func TestInterruptSaves(t *testing.T) {
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		t.Run(signal.String(), func(t *testing.T) {
+	stops := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // under nohup the program ignores it, as it should
+		stops = append(stops, syscall.SIGHUP)
+	}
+	for _, stop := range stops {
+		t.Run(stop.String(), func(t *testing.T) {
 			flags, dir := endless(t)
 			s := start(t, dir, flags...)
 			s.await(t, "update 3 ")
-			if err := s.Process.Signal(signal); err != nil {
+			if err := s.Process.Signal(stop); err != nil {
 				t.Fatal(err)
 			}
 			if code := s.end(t); code != exitInterrupted {
@@ -110,6 +115,30 @@ func TestInterruptSaves(t *testing.T) {
 				t.Errorf("resumed: exit code %d; standard error:\n%s", code, again.stderr.String())
 			}
 		})
+	}
+}
+
+// A broken pipe is no Ctrl-C: however often it comes, the run is asked to stop and save, and nothing ends at once.
+func TestBrokenPipesAreNoSecondSignal(t *testing.T) {
+	var said bytes.Buffer
+	ctx, giveBack := interruptible(&said, command{saves: true})
+	for i := range 2 {
+		if i > 0 {
+			time.Sleep(bounce + bounce/5)
+		}
+		if err := syscall.Kill(os.Getpid(), syscall.SIGPIPE); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(10 * time.Second):
+			t.Fatal("a broken pipe doesn't stop the run")
+		}
+	}
+	time.Sleep(bounce / 5) // for the second to be looked at
+	giveBack()
+	if said.Len() > 0 {
+		t.Errorf("it counts as a signal of the user's: %q", said.String())
 	}
 }
 

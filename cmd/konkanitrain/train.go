@@ -81,11 +81,6 @@ func (o *trainOptions) load(config *train.Config) error {
 	if err := errors.Join(err, o.set.Locate(config.Validate())); err != nil {
 		return err
 	}
-	for _, dir := range []*string{&config.Run.CheckpointDir, &config.Run.LogDir} {
-		if *dir != "" {
-			*dir = filepath.Clean(*dir) // one reading of link/.. everywhere
-		}
-	}
 	return o.set.Locate(o.checkMachine(config))
 }
 
