@@ -21,7 +21,7 @@ func FindOrigin(r RunConfig) (*Origin, error) {
 	case "":
 		return &Origin{}, nil
 	case "auto":
-		c, damaged, err := checkpoint.Latest(r.CheckpointDir)
+		c, damaged, err := checkpoint.Latest(filepath.Clean(r.CheckpointDir)) // one reading of link/.. everywhere
 		if err != nil {
 			return nil, fmt.Errorf("resume auto: %w; restore one, or start anew in another checkpoint_dir", err)
 		}
