@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"konkanitrain/checkpoint"
@@ -94,6 +96,27 @@ func TestSaveSetsAside(t *testing.T) {
 	if r.updater.Updates != 5 {
 		t.Errorf("the run ended at update %d", r.updater.Updates)
 	}
+}
+
+// Where it can't be moved, since the new name makes the path too long, that is said.
+func TestSetAsideFails(t *testing.T) {
+	const most = 4095 // bytes in a path on Linux
+	if runtime.GOOS != "linux" {
+		t.Skip("for another system's limit")
+	}
+	r := start(t, small(tiny(t, speak(t, babble(4, 4, 1)...))), nil)
+	dir := t.TempDir()
+	for len(dir) < most-220 {
+		dir += "/" + strings.Repeat("x", 99)
+	}
+	dir += "/" + strings.Repeat("y", most-20-len(dir)-1)
+	stray := filepath.Join(dir, checkpoint.Name(0))
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, stray, "notes")
+	_, err := r.ledger.write(dir, checkpoint.Content{})
+	mustFail(t, err, "update 0 is not saved in "+dir, "file name too long")
 }
 
 // A newest checkpoint that was passed over as damaged doesn't count among those that are kept, and the one just saved

@@ -101,7 +101,7 @@ func (r *run) tooLarge(err error, p peak) error {
 func (r *run) longestThatFits() float64 {
 	var limits []float64
 	for _, u := range r.sets.train.Utterances {
-		if s := math.Floor(10*u.Duration) / 10; s > r.cfg.Data.MinDuration {
+		if s := math.Ceil(10*u.Duration) / 10; s > r.cfg.Data.MinDuration {
 			limits = append(limits, s)
 		}
 	}

@@ -67,6 +67,6 @@ func TestProfileOfAFinishedRun(t *testing.T) {
 	cfg.Run.ProfileSteps, cfg.Optimizer.MaxUpdates = 5, 2
 	said := mustRun(t, cfg)
 	mustContainOnce(t, said, "profile: 0 of 5 updates were made: max_updates 2 is reached")
-	mustNotContain(t, said, "linear")
+	mustNotContain(t, said, "linear", "limits of one core")
 	mustHave(t, cfg.Run.CheckpointDir, 1, 2)
 }

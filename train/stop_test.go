@@ -204,8 +204,8 @@ func TestSaveFails(t *testing.T) {
 			err = r.finish(ctx)
 		}
 		stop()
-		if !errors.Is(err, full) {
-			t.Errorf("%s: %v", name, err)
+		if !errors.Is(err, full) || c.saveEvery == 2 && r.updater.Updates != 2 {
+			t.Errorf("%s: %v after update %d", name, err, r.updater.Updates)
 		}
 		mustFail(t, err, c.want)
 		mustHave(t, r.ledger.dir)

@@ -94,9 +94,18 @@ func TestModelScoresAsTraining(t *testing.T) {
 	mustEnd(t, r)
 	trained := r.ledger.state
 	r.close()
-	if s := start(t, withResume(cfg), nil).ledger.state.Stats; !slices.Equal(s.Mean, trained.Stats.Mean) || !slices.Equal(s.Deviation, trained.Stats.Deviation) {
+	r = start(t, withResume(cfg), nil)
+	if s := r.ledger.state.Stats; !slices.Equal(s.Mean, trained.Stats.Mean) || !slices.Equal(s.Deviation, trained.Stats.Deviation) {
 		t.Error("the statistics changed with the resume")
 	}
+	r.close()
+	other := withResume(cfg)
+	other.Data.TrainManifest = speak(t, babble(9, 5, 8)...)
+	r = start(t, other, nil)
+	if !slices.Equal(r.ledger.state.Stats.Mean, trained.Stats.Mean) {
+		t.Error("the statistics are those of another set")
+	}
+	r.close()
 	m, err := recognize.Load(cfg.Run.CheckpointDir, recognize.LoadOptions{Workers: 2})
 	if err != nil {
 		t.Fatal(err)
