@@ -99,12 +99,3 @@ func (r *Runner) Largest(met []Met) (most Met, bytes int64, err error) {
 	}
 	return most, bytes, nil
 }
-
-// Alone is the bytes of the arena for a pass over a single utterance.
-func (r *Runner) Alone(frames, tokens int, ask Ask) (int64, error) {
-	prices, err := r.Replica.Prices([]Variant{ask.variant(bucket(1, frames, max(tokens, 1), r.Net))})
-	if err != nil {
-		return 0, err
-	}
-	return prices[0].Bytes, nil
-}
