@@ -11,8 +11,14 @@ program=$here/konkanitrain
 	program=$here/konkanitrain
 	(cd "$here" && go build -o konkanitrain ./cmd/konkanitrain)
 }
-# name FLAG: its name, without a value, and with _ for -.
-name() { printf '%s' "${1%%=*}" | tr - _; }
+# name FLAG: its name, without a value, with _ for -, and the usual one of two.
+name() {
+	case $(printf '%s' "${1%%=*}" | tr - _) in
+	__gradient_accumulation_steps) echo __grad_accum ;;
+	__mixed_precision) echo __fp16 ;;
+	*) printf '%s' "${1%%=*}" | tr - _ ;;
+	esac
+}
 for flag in --fp16 --grad_accum=4 --batch_size=2 "--config=$here/configs/optimized.yaml"; do
 	for arg; do
 		[ "$(name "$arg")" != "$(name "$flag")" ] || continue 2

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"konkanitrain/internal/safetensors"
+	"konkanitrain/internal/words"
 )
 
 // TensorsError says why the tensors of a file are not those that were asked for.
@@ -20,7 +21,7 @@ const shown = 40
 // Error lists what disagrees, one tensor a line.
 func (e *TensorsError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s doesn't fit this model (%d tensors disagree):", e.Path, len(e.Problems))
+	fmt.Fprintf(&b, "%s doesn't fit this model (%s):", e.Path, words.Count(len(e.Problems), "disagreeing tensor"))
 	for _, p := range e.Problems[:min(shown, len(e.Problems))] {
 		b.WriteString("\n  " + p)
 	}

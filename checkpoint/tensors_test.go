@@ -25,7 +25,7 @@ func TestLoadNamesEveryTensorThatDisagrees(t *testing.T) {
 	dst[1].Name = "decoder.bias"
 	err = c.LoadModel(dst)
 	for _, want := range []string{
-		"3 tensors disagree",
+		"3 disagreeing tensors",
 		"encoder.weight: [3 4] in the file, [4 3] in the model",
 		"decoder.bias: missing in the file, [4] in the model",
 		"encoder.bias: [4] in the file, not in the model",

@@ -32,6 +32,14 @@ func TestHostCountsAndGivesBack(t *testing.T) {
 	if u := h.Usage(); u != (Usage{Peak: 1024}) {
 		t.Fatalf("usage after freeing all is %+v", u)
 	}
+	if a.Host() != nil {
+		t.Error("a buffer that was given back still has memory")
+	}
+	none, err := h.Alloc(0, "none")
+	if err != nil || len(none.Host()) != 0 || none.Size() != 0 {
+		t.Fatalf("no bytes are an error: %v", err)
+	}
+	none.Free()
 }
 
 func TestHostBufferIsAStream(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 
 	"konkanitrain/internal/optest"
 	"konkanitrain/op"
@@ -35,6 +36,23 @@ func TestKernelOfAnotherTarget(t *testing.T) {
 	_, err := o.Kernel("abacus")
 	if want := "no kernel of finite for abacus: there is one for cpu"; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
+	}
+}
+
+// Values of another type or shape are errors that name the input.
+func TestDoOfOtherValues(t *testing.T) {
+	o := op.NewSum([]int{2, 3})
+	good := tensor.New(tensor.WithShape(2, 3), tensor.Of(tensor.Float32))
+	for want, bad := range map[string]*tensor.Dense{
+		"input 1 of sum{}([2×3], [2×3]) [2×3]: the shape is (3, 2)": tensor.New(tensor.WithShape(3, 2), tensor.Of(tensor.Float32)),
+		"input 1 of sum{}([2×3], [2×3]) [2×3]: ":                    tensor.New(tensor.WithShape(2, 3), tensor.Of(tensor.Float64)),
+	} {
+		if v, err := o.Do(good, bad); v != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, %v, want the error %s", v, err, want)
+		}
+	}
+	if v, err := o.Do(good, good); v == nil || err != nil {
+		t.Errorf("%v, %v", v, err)
 	}
 }
 

@@ -31,8 +31,9 @@ func isKernels(t Type) bool {
 	return isFloats(t, 4) && s[1] == 1 && s[2] == 3 && s[3] == 3
 }
 
-// window is the range of taps at which output i meets the n inputs: from <= tap < to.
-func window(i, n int) (from, to int) { return max(0, 1-2*i), max(0, min(3, n+1-2*i)) }
+// window is the range of taps at which output i meets the n inputs: from <= tap < to. Of n inputs there are (n+1)/2
+// outputs, so that there is always a tap.
+func window(i, n int) (from, to int) { return max(0, 1-2*i), min(3, n+1-2*i) }
 
 // each calls term for each product of utterance b over all channels: output frame and bin, input frame and
 // bin, and the tap (3*time + frequency) at which they meet. The specifications use it.

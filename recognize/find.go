@@ -62,8 +62,17 @@ func Describe(path string) (*Description, error) {
 	return f.description, nil
 }
 
-// at is the model at a path: a checkpoint's folder, a file, or a folder with that file and without trainer.json.
+// at is the model at a path: a checkpoint's folder, a file, or a folder with that file and without trainer.json. The
+// model's file in a checkpoint's folder is checked as that checkpoint is: its checksum is known.
 func at(path string) (*found, error) {
+	if dir := filepath.Dir(path); filepath.Base(path) == checkpoint.ModelFile && isThere(dir, checkpoint.StateFile) {
+		f, err := at(dir)
+		if err != nil {
+			return nil, fmt.Errorf("%w (%s is checked with the checkpoint around it; a copy of it elsewhere is taken as it is)", err, path)
+		}
+		f.path = path
+		return f, nil
+	}
 	if isThere(path, checkpoint.StateFile) {
 		c, err := checkpoint.Open(path)
 		if err != nil {
@@ -77,25 +86,12 @@ func at(path string) (*found, error) {
 	}
 	d, err := Decode(m.Description())
 	if errors.Is(err, ErrNoDescription) {
-		d, err = fromFolder(m.Path, err)
+		err = fmt.Errorf("%w; for an older model give its checkpoint's folder, with %s in it", err, checkpoint.StateFile)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Path, err)
 	}
 	return &found{path: path, file: m.Path, description: d, load: m.LoadWeights}, nil
-}
-
-// fromFolder describes a model by the state of the checkpoint that its file belongs to; without one the error is none.
-func fromFolder(file string, none error) (*Description, error) {
-	dir := filepath.Dir(file)
-	if filepath.Base(file) != checkpoint.ModelFile || !isThere(dir, checkpoint.StateFile) {
-		return nil, fmt.Errorf("%w; for an older model give its checkpoint's folder, with %s in it", none, checkpoint.StateFile)
-	}
-	c, err := checkpoint.Open(dir)
-	if err != nil {
-		return nil, fmt.Errorf("%w, and the checkpoint around it is damaged: %w", ErrNoDescription, err)
-	}
-	return fromState(c.RawState())
 }
 
 // describe reads what a checkpoint's model says of itself, or else what its state says.

@@ -12,6 +12,7 @@ import (
 	"konkanitrain/data"
 	"konkanitrain/device"
 	"konkanitrain/engine"
+	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/update"
 )
@@ -93,11 +94,24 @@ func (f *found) open(o LoadOptions, dev device.Device) (*Model, error) {
 			return replica.Import(engine.Weights, p.Name, r)
 		}})
 	}
-	if err := f.load(weights); err != nil {
+	if err := f.loadInto(replica, weights); err != nil {
 		replica.Close()
 		return nil, err
 	}
 	return newModel(f.path, f.description, replica, o.Log), nil
+}
+
+// loadInto loads weights into a replica. One that is not a finite number is an error: there would be no text, and no
+// word of why; and of a lone file there is no checksum.
+func (f *found) loadInto(replica update.Replica, weights []checkpoint.Tensor) error {
+	if err := f.load(weights); err != nil {
+		return err
+	}
+	odd, err := replica.Finite()
+	if odd != nil {
+		err = fmt.Errorf("in %s %v: a network with such weights recognizes nothing; the file is damaged, or its training went wrong", f.file, odd)
+	}
+	return err
 }
 
 // checkSize is an error where a file is too short for its network, whose weights would else be allocated first.
@@ -108,7 +122,8 @@ func (f *found) checkSize() error {
 	}
 	const least = 2 // bytes of a weight
 	if n := model.Count(f.description.Network).Total; stat.Size() < least*int64(n) {
-		return fmt.Errorf("%s has %d bytes, and describes a network of %d parameters: it is damaged, or not the whole model", f.file, stat.Size(), n)
+		return fmt.Errorf("%s has %s, and describes a network of %s: it is damaged, or not the whole model",
+			f.file, words.Count(int(stat.Size()), "byte"), words.Count(n, "parameter"))
 	}
 	return nil
 }

@@ -43,6 +43,9 @@ func TestSpaceIsJudged(t *testing.T) {
 		}
 		if c.refused {
 			mustFail(t, err, "checkpoint_dir runs/default: a checkpoint takes 100 bytes, and 99 bytes are free: not one fits, so nothing that is learned could be saved")
+			if advice := strings.Contains(err.Error(), "--resume auto --keep_last 1 begins with removing"); advice != (c.there > 1) {
+				t.Errorf("%+v: %v: with advice %t", c, err, advice)
+			}
 		}
 		if c.warnings {
 			mustContain(t, said.String(), "WARNING: checkpoint_dir runs/default: a checkpoint takes 100 bytes", "lower keep_last")

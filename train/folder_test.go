@@ -18,7 +18,7 @@ func TestFolderIsRemoved(t *testing.T) {
 	r := start(t, cfg, &said)
 	r.hook = atUpdate(3, func() { remove(t, dir) })
 	mustEnd(t, r)
-	mustContainOnce(t, said.String(), "WARNING: the folder "+dir+" was removed while the run was going on, and its checkpoints with it: it is made again")
+	mustContainOnce(t, said.String(), "WARNING: the folder "+dir+" was removed or moved away while the run was going on, and its checkpoints with it: it is made again")
 	mustHave(t, dir, 4, 6)
 	got := records(t, dir)
 	if len(got) != 4 || got[0].Event != "save" || got[1].Event != "update" || got[1].Update != 5 {

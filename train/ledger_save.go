@@ -74,7 +74,7 @@ func (l *ledger) write(dir string, c checkpoint.Content) (path string, err error
 			return "", fmt.Errorf("update %d is not saved: checkpoint_dir: %w", n, err)
 		}
 		if renewed {
-			l.report.say("WARNING: the folder %s was removed while the run was going on, and its checkpoints with it: it is made again", dir)
+			l.report.say("WARNING: the folder %s was removed or moved away while the run was going on, and its checkpoints with it: it is made again", dir)
 			l.renewed()
 		}
 	}
@@ -91,8 +91,16 @@ func (l *ledger) write(dir string, c checkpoint.Content) (path string, err error
 // withAdvice says how a run on a full disk can go on.
 func (l *ledger) withAdvice(err error) error {
 	var full *checkpoint.NoSpaceError
+	if !errors.As(err, &full) {
+		return err
+	}
 	entries, _ := checkpoint.List(l.dir)
-	if !errors.As(err, &full) || len(entries) < 2 || l.cfg.Run.KeepLast < 2 && l.cfg.Run.AverageLast < 2 {
+	return l.withPruning(err, len(entries))
+}
+
+// withPruning adds to an error how the disk gets room where so many checkpoints are there, if it does.
+func (l *ledger) withPruning(err error, there int) error {
+	if there < 2 || l.cfg.Run.KeepLast < 2 && l.cfg.Run.AverageLast < 2 {
 		return err
 	}
 	flags := "--keep_last 1"
@@ -128,7 +136,8 @@ func (l *ledger) judgeSpace(space checkpoint.Space, there int) error {
 	keep := max(l.cfg.Run.KeepLast, l.cfg.Run.AverageLast)
 	switch {
 	case !space.Fits(1):
-		return fmt.Errorf("checkpoint_dir %s: %v: not one fits, so nothing that is learned could be saved; free some space or choose another folder", l.dir, space)
+		return l.withPruning(fmt.Errorf("checkpoint_dir %s: %v: not one fits, so nothing that is learned could be saved; "+
+			"free some space or choose another folder", l.dir, space), there)
 	case !space.Fits(max(keep+1-there, 1)):
 		l.report.say("WARNING: checkpoint_dir %s: %v: it won't hold the %d that are kept and the one being written; free some space, or lower keep_last", l.dir, space, keep)
 	}

@@ -136,7 +136,7 @@ func (r *run) fits(maxDuration float64) bool {
 // sayMemory says what the buffers take, and by name what they leave out.
 func (r *run) sayMemory(most peak) {
 	u := r.replica.Usage()
-	if most.loader != r.sets.loader {
+	if most.loader != r.sets.loader && !r.ended() {
 		s := most.utterance()
 		r.report.say("memory: scoring %s (%.1f s) takes more than any training pass", s.ID, s.Duration)
 	}

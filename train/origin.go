@@ -3,6 +3,7 @@ package train
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"konkanitrain/checkpoint"
@@ -29,6 +30,10 @@ func FindOrigin(r RunConfig) (*Origin, error) {
 	}
 	c, err := checkpoint.Open(filepath.Clean(r.Resume))
 	if err != nil {
+		if stat, _ := os.Stat(r.Resume); stat != nil && !stat.IsDir() {
+			return nil, fmt.Errorf("resume: %s is a file, not a checkpoint's folder: there is no optimizer in it to go on with; "+
+				"--init_from %s starts a new run with its weights, if it is a model's", r.Resume, r.Resume)
+		}
 		if several, _ := checkpoint.List(r.Resume); len(several) > 0 {
 			return nil, fmt.Errorf("resume: %w, or go on from the newest with --checkpoint_dir %s --resume auto", err, r.Resume)
 		}

@@ -95,6 +95,9 @@ func TestOriginThatIsNone(t *testing.T) {
 	}
 	_, err = FindOrigin(RunConfig{Resume: filepath.Join(dir, "none")})
 	mustFail(t, err, "resume: ", "none")
+	file := alone(t, dir, 2)
+	_, err = FindOrigin(RunConfig{Resume: file})
+	mustFail(t, err, "resume: "+file+" is a file, not a checkpoint's folder", "--init_from "+file+" starts a new run")
 	_, err = FindOrigin(RunConfig{Resume: dir})
 	mustFail(t, err, "resume: ", "is a folder of checkpoints: name one of them")
 	for _, step := range steps(t, dir) {

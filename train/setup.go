@@ -119,7 +119,7 @@ func (r *run) warnOfWarmup() {
 		return
 	}
 	r.report.say("WARNING: training ends after %s, and the rate rises for %d (warmup_updates): it reaches only %.2g %% of learning_rate; "+
-		"train longer, or set warmup_updates to fewer than %d", words.Count(updates, "update"), warmup, 100*float64(updates)/float64(warmup), updates)
+		"train longer, or set warmup_updates to %d or less", words.Count(updates, "update"), warmup, 100*float64(updates)/float64(warmup), updates)
 }
 
 func (r *run) logDir() string {

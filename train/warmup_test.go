@@ -18,7 +18,7 @@ func TestWarmupThatNeverEnds(t *testing.T) {
 		return out.String()
 	}
 	mustContainOnce(t, said(func(*Config) {}), "WARNING: training ends after 60 updates, and the rate rises for 1000 (warmup_updates): "+
-		"it reaches only 6 % of learning_rate; train longer, or set warmup_updates to fewer than 60")
+		"it reaches only 6 % of learning_rate; train longer, or set warmup_updates to 60 or less")
 	mustContainOnce(t, said(func(c *Config) { c.Optimizer.WarmupUpdates = 61 }), "training ends after 60 updates")
 	mustContainOnce(t, said(func(c *Config) { c.Optimizer.WarmupUpdates, c.Optimizer.MaxUpdates = 60, 59 }), "training ends after 59 updates")
 	for name, change := range map[string]func(c *Config){

@@ -29,10 +29,11 @@ func TestMemoryOptimizedScript(t *testing.T) {
 	}
 	config := "--config=" + dir + "/configs/optimized.yaml"
 	for given, want := range map[string]string{
-		"--resume auto":                   config + " --batch_size=2 --grad_accum=4 --fp16 --resume auto",
-		"--batch-size 4 --fp16=false":     config + " --grad_accum=4 --batch-size 4 --fp16=false",
-		"--config x.yaml --grad_accum=8":  "--batch_size=2 --fp16 --config x.yaml --grad_accum=8",
-		"--log_dir fp16 --train_manifest": config + " --batch_size=2 --grad_accum=4 --fp16 --log_dir fp16 --train_manifest",
+		"--resume auto":                                           config + " --batch_size=2 --grad_accum=4 --fp16 --resume auto",
+		"--batch-size 4 --fp16=false":                             config + " --grad_accum=4 --batch-size 4 --fp16=false",
+		"--config x.yaml --grad_accum=8":                          "--batch_size=2 --fp16 --config x.yaml --grad_accum=8",
+		"--gradient-accumulation-steps 2 --mixed_precision=false": config + " --batch_size=2 --gradient-accumulation-steps 2 --mixed_precision=false",
+		"--log_dir fp16 --train_manifest":                         config + " --batch_size=2 --grad_accum=4 --fp16 --log_dir fp16 --train_manifest",
 	} {
 		out, err := exec.Command(shell, append([]string{filepath.Join(dir, "run.sh")}, strings.Fields(given)...)...).CombinedOutput()
 		if got := strings.Join(strings.Fields(string(out)), " "); err != nil || got != want {

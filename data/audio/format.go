@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/go-audio/riff"
+
+	"konkanitrain/internal/words"
 )
 
 // readFormat reads the format chunk of n bytes at byte at: the common 16 bytes
@@ -131,14 +133,14 @@ func (h *header) settleBlock(info *Info) {
 	switch {
 	case h.perSecond != second && h.perSecond == int64(h.rate)*int64(frame) && h.block != frame && !inFour:
 		info.warn("the header gives %d bytes a frame and %d a second, which do not agree at %d Hz; "+
-			"%d channels of %d bits take %d; read with %d",
-			h.block, h.perSecond, h.rate, h.channels, h.bits, frame, frame)
+			"with %s of %d bits there are %d bytes a frame; read with %d",
+			h.block, h.perSecond, h.rate, words.Count(h.channels, "channel"), h.bits, frame, frame)
 	case h.tag == tagPCM && h.block%h.channels == 0 && h.block/h.channels >= container && h.block/h.channels <= 8:
 		container = h.block / h.channels
 		h.checkSecond(info, second)
 	case h.block != frame:
-		info.warn("the header gives %d bytes a frame, %d channels of %d bits take %d; read with %d",
-			h.block, h.channels, h.bits, frame, frame)
+		info.warn("the header gives %d bytes a frame, with %s of %d bits there are %d; read with %d",
+			h.block, words.Count(h.channels, "channel"), h.bits, frame, frame)
 	default:
 		h.checkSecond(info, second)
 	}

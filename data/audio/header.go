@@ -176,7 +176,7 @@ func (h *header) finish(src io.ReaderAt, size, at, declared int64, info Info) (I
 	if n == declared {
 		end := h.behind(src, size, at, n, "data", &info)
 		if what := h.more(src, size, end); what != "" {
-			info.warn("%d samples as the header says; behind them lies %s, which is not read", n/int64(h.block), what)
+			info.warn("%d samples as the header says; not read is what lies behind them: %s", n/int64(h.block), what)
 		}
 	}
 	h.dataAt, h.samples = at, n/int64(h.block)

@@ -1,12 +1,16 @@
 package feature
 
 import (
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	goaudio "github.com/go-audio/audio"
+	"github.com/go-audio/wav"
 
 	"konkanitrain/data/audio"
 	"konkanitrain/internal/frames"
@@ -302,6 +306,27 @@ func TestFileErrorsNameTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := e.File(nil, path, 0, 0, nil, 0); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("%v", err)
+	}
+
+	// The highest rate that a file may have, played twice as fast at the lowest one, is more than can be resampled.
+	o := Default()
+	o.SampleRate, o.NumMels = audio.MinRate, 4
+	if e, err = New(o); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound := wav.NewEncoder(f, audio.MaxRate, 16, 1, 1)
+	format := &goaudio.Format{NumChannels: 1, SampleRate: audio.MaxRate}
+	err = sound.Write(&goaudio.IntBuffer{Format: format, Data: make([]int, audio.MaxRate/10), SourceBitDepth: 16})
+	if err := errors.Join(err, sound.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.File(nil, path, 0, 0, &Augment{Speeds: []float64{2}}, 0)
+	if err == nil || !strings.Contains(err.Error(), path+": ratio 1536000/1000") {
 		t.Errorf("%v", err)
 	}
 }
