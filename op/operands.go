@@ -3,6 +3,7 @@ package op
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // What ops ask of their operands when they are made.
@@ -28,8 +29,10 @@ func isInts(t Type, dims int) bool { return t.Of == Int32 && t.Shape.Dims() == d
 // isVector says whether t is a float32 vector of n elements.
 func isVector(t Type, n int) bool { return isFloats(t, 1) && t.Shape[0] == n }
 
-// same says whether a and b are of one shape, both float32.
-func same(a, b Type) bool { return a.Of == Float32 && b.Of == Float32 && a.Shape.Eq(b.Shape) }
+// same says whether a and b are of one shape, both float32. (To tensor.Shape.Eq [D] and [D, 1] would be one.)
+func same(a, b Type) bool {
+	return a.Of == Float32 && b.Of == Float32 && slices.Equal(a.Shape, b.Shape)
+}
 
 // isLengths says whether t holds one integer for each of the utterances of x.
 func isLengths(t, x Type) bool { return isInts(t, 1) && x.Shape.Dims() > 1 && t.Shape[0] == x.Shape[0] }

@@ -124,13 +124,13 @@ func TestTranscribeWarns(t *testing.T) {
 // A file that takes long is named before it does.
 func TestLongFilesAreNamed(t *testing.T) {
 	said := longFiles([]*data.Example{
-		{Utt: &data.Utterance{Path: "short.wav", Duration: 599}}, {Utt: &data.Utterance{Path: "long.wav", Duration: 1200}},
+		{Utt: &data.Utterance{Path: "short.wav", Duration: 599.99}}, {Utt: &data.Utterance{Path: "long.wav", Duration: 600}},
 		{Utt: &data.Utterance{Path: "gone.wav", Duration: 1200}, Err: os.ErrNotExist},
 	})
 	if len(said) != 1 {
 		t.Fatalf("%q", said)
 	}
-	mustContain(t, said[0], "long.wav: 20 minutes")
+	mustContain(t, said[0], "long.wav: 10 minutes")
 }
 
 func TestTranscribeStops(t *testing.T) {

@@ -136,6 +136,7 @@ type record struct {
 	Utterances  int
 	ResumedAt   *int `json:"resumed_at"`
 	Loss        float64
+	CTC, CE     float64
 	LossScale   float64 `json:"loss_scale"`
 	Skipped     int
 }
@@ -151,6 +152,28 @@ func records(t *testing.T, dir string) (list []record) {
 		list = append(list, r)
 	}
 	return list
+}
+
+// The loss of an utterance is the weighted sum of its two parts, so their means over a few updates are too.
+func TestMetricsOfTheLoss(t *testing.T) {
+	cfg := tiny(t, speak(t, babble(8, 4, 1)...))
+	cfg.Model.DecoderLayers, cfg.Model.CTCWeight, cfg.Run.LogEvery, cfg.Optimizer.MaxUpdates = 1, 0.3, 3, 6
+	mustEnd(t, start(t, cfg, nil))
+	var lines []record
+	for _, r := range records(t, cfg.Run.CheckpointDir) {
+		if r.Event == "update" {
+			lines = append(lines, r)
+		}
+	}
+	if len(lines) != 2 {
+		t.Fatalf("%d records, want one every 3 updates", len(lines))
+	}
+	for _, r := range lines {
+		// Each utterance's loss is rounded to float32: 2^-24 of it.
+		if want := 0.3*r.CTC + 0.7*r.CE; r.CE <= 0 || r.CTC <= 0 || math.Abs(r.Loss-want) > 1e-6*want {
+			t.Errorf("the loss is %v, of CTC %v and cross-entropy %v it is %v", r.Loss, r.CTC, r.CE, want)
+		}
+	}
 }
 
 // What can't be written as JSON is an error, and nothing is written then; so is a file that is closed.

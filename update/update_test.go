@@ -125,7 +125,7 @@ func TestNetworkIsTheModels(t *testing.T) {
 		t.Fatalf("%d parameters, want %d", len(n.Parameters()), len(params))
 	}
 	for i, p := range n.Parameters() {
-		if p.Name != params[i].Name || !p.Shape.Eq(params[i].Shape) || p.Decay != params[i].Decay {
+		if p.Name != params[i].Name || !slices.Equal(p.Shape, params[i].Shape) || p.Decay != params[i].Decay {
 			t.Errorf("parameter %d is %+v, want %+v", i, p, params[i])
 		}
 		want := make([]float32, params[i].Size())
