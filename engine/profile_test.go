@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"konkanitrain/model"
 	"konkanitrain/op"
@@ -44,5 +45,27 @@ func TestProfile(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(s.String()), "\n")
 	if len(lines) != len(all.Rows)+3 || lines[0] != "limits of one core: 100.0 GFLOP/s, 100.0 GB/s" || !strings.HasPrefix(lines[1], "op ") || !strings.HasPrefix(lines[len(lines)-1], "all ops ") || !strings.HasSuffix(lines[len(lines)-1], "100.0%") {
 		t.Errorf("the table is\n%s", s.String())
+	}
+}
+
+// The table gives what was measured in its units, the longest first, and the share of the tighter limit.
+func TestProfileTable(t *testing.T) {
+	p := NewProfile()
+	p.Rows["glu"] = &ProfileRow{Calls: 2, Time: 10 * time.Millisecond, FLOPs: 1e6, Bytes: 5e8}
+	p.Rows["linear"] = &ProfileRow{Calls: 3, Time: 30 * time.Millisecond, FLOPs: 1.5e9, Bytes: 3e7}
+	var s strings.Builder
+	if err := p.Write(&s, Limits{FLOPs: 1e11, Bytes: 1e11}); err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{
+		{"linear", "3", "30.00", "50.0", "1.0", "50%", "75.0%"},
+		{"glu", "2", "10.00", "0.1", "50.0", "50%", "25.0%"},
+		{"all", "ops", "5", "40.00", "37.5", "13.2", "38%", "100.0%"},
+	}
+	lines := strings.Split(strings.TrimSpace(s.String()), "\n")
+	for i, w := range want {
+		if got := strings.Fields(lines[len(lines)-len(want)+i]); !slices.Equal(got, w) {
+			t.Errorf("%q, want %q", got, w)
+		}
 	}
 }

@@ -266,6 +266,11 @@ func TestGlobalNormalization(t *testing.T) {
 }
 
 func TestOptionErrors(t *testing.T) {
+	least := Default()
+	least.NumMels = 1
+	if _, err := New(least); err != nil {
+		t.Errorf("a single bin: %v", err)
+	}
 	for _, c := range []struct {
 		change func(*Options)
 		say    []string
