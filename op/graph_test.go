@@ -26,3 +26,14 @@ func TestInputNamesAreUnique(t *testing.T) {
 		t.Error(g.Err())
 	}
 }
+
+// An operand of another graph is an error of the graph, not a panic.
+func TestOperandsOfAnotherGraph(t *testing.T) {
+	g, other := op.NewGraph(), op.NewGraph()
+	if n := g.Residual(g.Input("x", 2, 3), 1, other.Input("y", 2, 3), nil, op.Drop{}); n != nil || g.Err() == nil {
+		t.Fatalf("%v, %v", n, g.Err())
+	}
+	if want := "adding residual"; !strings.Contains(g.Err().Error(), want) {
+		t.Errorf("%v, want %s", g.Err(), want)
+	}
+}

@@ -113,8 +113,10 @@ func TestUnknown(t *testing.T) {
 		if n != c.outside {
 			t.Errorf("%q: %d ids are <unk>, want %d", c.text, n, c.outside)
 		}
-		if len(u.Top(2)) > 2 {
-			t.Errorf("Top(2) of %q: %v", c.text, u.Top(2))
+		for most := 1; most < 3; most++ {
+			if got := u.Top(most); !slices.Equal(got, c.top[:min(most, len(c.top))]) {
+				t.Errorf("Top(%d) of %q: %v", most, c.text, got)
+			}
 		}
 	}
 	var u Unknown
