@@ -140,3 +140,24 @@ func TestAbsentRowsHaveNoSteps(t *testing.T) {
 		}
 	}
 }
+
+// The operations that profiles count are those of the products: of attention both, over half the pairs where it is
+// causal.
+func TestFLOPs(t *testing.T) {
+	g := op.NewGraph()
+	x := g.Input("x", 2, 5, 6)
+	flops := func(n *G.Node) float64 { return n.Op().(*op.Op).FLOPs }
+	lengths := g.IntInput("lengths", 2)
+	attention := func(causal bool) *G.Node {
+		return g.Attention(x, x, x, lengths, lengths, nil, op.AttentionOptions{Heads: 2, Causal: causal})
+	}
+	for want, n := range map[float64]*G.Node{
+		2 * 2 * 5 * 6 * 7:       g.Linear(x, g.Input("w", 7, 6), nil),
+		2 * 2 * (2 * 5 * 5 * 6): attention(false),
+		2 * (2 * 5 * 5 * 6):     attention(true),
+	} {
+		if g.Err() != nil || flops(n) != want {
+			t.Errorf("%g operations, want %g (%v)", flops(n), want, g.Err())
+		}
+	}
+}

@@ -310,7 +310,7 @@ func TestFileErrorsNameTheFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("fLaC"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.File(nil, path, 0, 0, nil, 0); err == nil || !strings.Contains(err.Error(), path) {
+	if _, err := e.File(nil, path, 0, 0, nil, 0); !errors.Is(err, audio.ErrNotWAV) || !strings.Contains(err.Error(), path) {
 		t.Errorf("%v", err)
 	}
 

@@ -133,3 +133,12 @@ func TestDropoutDoesNotAllocate(t *testing.T) {
 		}
 	})
 }
+
+// What is kept is scaled up by the share that is kept; where nothing is, nothing is.
+func TestDropScale(t *testing.T) {
+	for threshold, want := range map[uint32]float32{0: 1, 16384: 4. / 3, 32768: 2, 65535: 65536, 65536: 0} {
+		if got := (Drop{Threshold: threshold}).Scale(); got != want {
+			t.Errorf("threshold %d: %v, want %v", threshold, got, want)
+		}
+	}
+}
