@@ -3,6 +3,7 @@ package op
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/graph"
 	G "gorgonia.org/gorgonia"
@@ -120,11 +121,21 @@ func apply(o *Op, operands ...*G.Node) (*G.Node, error) {
 	return n, nil
 }
 
-// Grad builds the gradient of the scalar loss at each of wrt.
+// hashSeed has Gorgonia hash the node of the constant 1 from which every gradient starts. All graphs share that node,
+// and the first gradient keeps the hash in it: graphs that are built side by side would write it at the same time.
+var hashSeed = sync.OnceFunc(func() {
+	x := G.NewScalar(G.NewGraph(), tensor.Float32, G.WithName("x"))
+	if _, err := G.Grad(G.Must(G.Square(x)), x); err != nil {
+		panic(err) // Gorgonia can't differentiate a square
+	}
+})
+
+// Grad builds the gradient of the scalar loss at each of wrt. Graphs may be built side by side.
 func (g *Graph) Grad(loss *G.Node, wrt ...*G.Node) G.Nodes {
 	if g.err != nil {
 		return nil
 	}
+	hashSeed()
 	grads, err := G.Grad(loss, wrt...)
 	if err != nil {
 		g.Fail(err)
