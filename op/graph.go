@@ -123,11 +123,13 @@ func apply(o *Op, operands ...*G.Node) (*G.Node, error) {
 
 // hashSeed has Gorgonia hash the node of the constant 1 from which every gradient starts. All graphs share that node,
 // and the first gradient keeps the hash in it: graphs that are built side by side would write it at the same time.
-var hashSeed = sync.OnceFunc(func() {
+var hashSeed = sync.OnceValue(func() error {
 	x := G.NewScalar(G.NewGraph(), tensor.Float32, G.WithName("x"))
-	if _, err := G.Grad(G.Must(G.Square(x)), x); err != nil {
-		panic(err) // Gorgonia can't differentiate a square
+	y, err := G.Square(x)
+	if err == nil {
+		_, err = G.Grad(y, x)
 	}
+	return err
 })
 
 // Grad builds the gradient of the scalar loss at each of wrt. Graphs may be built side by side.
@@ -135,7 +137,10 @@ func (g *Graph) Grad(loss *G.Node, wrt ...*G.Node) G.Nodes {
 	if g.err != nil {
 		return nil
 	}
-	hashSeed()
+	if err := hashSeed(); err != nil {
+		g.Fail(err)
+		return nil
+	}
 	grads, err := G.Grad(loss, wrt...)
 	if err != nil {
 		g.Fail(err)
