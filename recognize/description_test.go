@@ -10,6 +10,7 @@ import (
 
 	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
+	"konkanitrain/internal/testkit"
 )
 
 // full is a description with everything in it.
@@ -52,10 +53,10 @@ func TestDescriptionComesBack(t *testing.T) {
 			t.Error("the description is not compact")
 		}
 	}
-	mustContain(t, full(t).String(), "update 7, ", "parameters", "vocabulary 11", "mean of the weights after updates 5, 6, 7", "validation WER 25.00 % CER 12.50 %")
+	testkit.MustContain(t, full(t).String(), "update 7, ", "parameters", "vocabulary 11", "mean of the weights after updates 5, 6, 7", "validation WER 25.00 % CER 12.50 %")
 	d := full(t)
 	d.MeanOf = d.MeanOf[:1]
-	mustContain(t, d.String(), "after update 5,")
+	testkit.MustContain(t, d.String(), "after update 5,")
 }
 
 // What makes no model is neither written nor read, and the error says what it is.
@@ -71,7 +72,7 @@ func TestDescriptionIsChecked(t *testing.T) {
 		d := full(t)
 		spoil(d)
 		_, err := d.Encode()
-		mustFail(t, err, want)
+		testkit.MustFail(t, err, want)
 	}
 	good, err := full(t).Encode()
 	if err != nil {
@@ -97,10 +98,10 @@ func TestDescriptionIsChecked(t *testing.T) {
 			changed = changed[:len(changed)-1]
 		}
 		_, err := Decode(map[string]string{"konkanitrain": changed})
-		mustFail(t, err, want)
+		testkit.MustFail(t, err, want)
 	}
 	_, err = Decode(map[string]string{"format": "pt"})
-	if mustFail(t, err, `no key "konkanitrain"`); !errors.Is(err, ErrNoDescription) {
+	if testkit.MustFail(t, err, `no key "konkanitrain"`); !errors.Is(err, ErrNoDescription) {
 		t.Errorf("%v is not ErrNoDescription", err)
 	}
 }
@@ -148,7 +149,7 @@ func TestDescriptionOfAnOldState(t *testing.T) {
 		"subsampling is 3":                 func(_, c map[string]any) { c["subsampling"] = 3 },
 	} {
 		_, err := fromState(state(spoil))
-		mustFail(t, err, want)
+		testkit.MustFail(t, err, want)
 	}
 }
 

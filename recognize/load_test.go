@@ -16,6 +16,7 @@ import (
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/device"
+	"konkanitrain/internal/testkit"
 )
 
 // withUpdate is a tiny model after this update.
@@ -101,11 +102,11 @@ func TestLoadChooses(t *testing.T) {
 			if want := filepath.Join(dir, c.want); m.Path != want {
 				t.Errorf("%s, want %s", m.Path, want)
 			}
-			mustContain(t, said.String(), c.warnings...)
+			testkit.MustContain(t, said.String(), c.warnings...)
 			if n := strings.Count(said.String(), "WARNING: "); n != min(1, len(c.warnings)) {
 				t.Errorf("%d warnings:\n%s", n, said.String())
 			}
-			mustContain(t, m.String(), m.Path+": update ", "vocabulary 11")
+			testkit.MustContain(t, m.String(), m.Path+": update ", "vocabulary 11")
 		})
 	}
 }
@@ -139,7 +140,7 @@ func TestLoadedModelIsTheSaved(t *testing.T) {
 	write(t, file, string(b))
 	for _, path := range []string{folder, file} {
 		_, err = Load(path, LoadOptions{})
-		mustFail(t, err, "has changed since it was saved")
+		testkit.MustFail(t, err, "has changed since it was saved")
 	}
 	write(t, copied, string(b))
 	mustLoad(t, copied, LoadOptions{})
@@ -157,42 +158,42 @@ func TestWeightsThatAreNotNumbers(t *testing.T) {
 		copy(b[len(b)-4:], v)
 		write(t, copied, string(b))
 		_, err = Load(copied, LoadOptions{})
-		mustFail(t, err, "in "+copied+" ", "] is "+fmt.Sprint(math.Float32frombits(binary.LittleEndian.Uint32(v))), "recognizes nothing")
+		testkit.MustFail(t, err, "in "+copied+" ", "] is "+fmt.Sprint(math.Float32frombits(binary.LittleEndian.Uint32(v))), "recognizes nothing")
 	}
 }
 
 func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	_, err := Load(filepath.Join(dir, "nowhere"), LoadOptions{})
-	mustFail(t, err, "nowhere")
+	testkit.MustFail(t, err, "nowhere")
 	_, err = Load(dir, LoadOptions{})
-	mustFail(t, err, "is neither a checkpoint (a folder step-... with trainer.json) nor a model", "nor a folder with checkpoints")
+	testkit.MustFail(t, err, "is neither a checkpoint (a folder step-... with trainer.json) nor a model", "nor a folder with checkpoints")
 	for name, want := range map[string]string{"cuda": "no CUDA support", "tpu": `device is "tpu", want auto, cpu or cuda`} {
 		_, err = Load(dir, LoadOptions{Device: name})
-		mustFail(t, err, want)
+		testkit.MustFail(t, err, want)
 	}
 	_, err = Load(saved(t, dir, 1, described(t), 1, nil), LoadOptions{Workers: -1})
-	mustFail(t, err, "a replica of -1 workers")
+	testkit.MustFail(t, err, "a replica of -1 workers")
 
 	// A model that doesn't describe itself, in its folder and elsewhere.
 	old := saved(t, t.TempDir(), 1, described(t), 1, nil, metadataKey)
 	_, err = Load(old, LoadOptions{})
-	mustFail(t, err, old, "format 0")
+	testkit.MustFail(t, err, old, "format 0")
 	file := filepath.Join(old, checkpoint.ModelFile)
 	_, err = Load(file, LoadOptions{})
-	mustFail(t, err, file, "format 0")
+	testkit.MustFail(t, err, file, "format 0")
 	moved := filepath.Join(dir, "moved.safetensors")
 	if err := os.Rename(file, moved); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Load(moved, LoadOptions{})
-	mustFail(t, err, moved, `no key "konkanitrain" with network, vocabulary and feature settings`, "for an older model give its checkpoint's folder, with trainer.json in it")
+	testkit.MustFail(t, err, moved, `no key "konkanitrain" with network, vocabulary and feature settings`, "for an older model give its checkpoint's folder, with trainer.json in it")
 	if _, err := Describe(moved); !errors.Is(err, ErrNoDescription) {
 		t.Errorf("%v is not ErrNoDescription", err)
 	}
 	write(t, moved, "no tensors")
 	_, err = Load(moved, LoadOptions{})
-	mustFail(t, err, moved)
+	testkit.MustFail(t, err, moved)
 
 	// A description of another network: too large for the file, and of other shapes.
 	for want, spoil := range map[string]func(*Description){
@@ -209,10 +210,10 @@ func TestLoadRefuses(t *testing.T) {
 		lie := filepath.Join(t.TempDir(), "lie.safetensors")
 		write(t, lie, replaceMetadata(t, filepath.Join(other, checkpoint.ModelFile), metadata[metadataKey]))
 		_, err = Load(lie, LoadOptions{})
-		mustFail(t, err, lie, want)
+		testkit.MustFail(t, err, lie, want)
 		write(t, lie, replaceMetadata(t, filepath.Join(other, checkpoint.ModelFile), "{"))
 		_, err = Load(lie, LoadOptions{})
-		mustFail(t, err, lie, "the model's description is damaged")
+		testkit.MustFail(t, err, lie, "the model's description is damaged")
 	}
 	// All are damaged: each is named once.
 	run := runDir(t, map[string]any{}, map[string]any{})
@@ -223,7 +224,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 	var said bytes.Buffer
 	_, err = Load(run, LoadOptions{Log: &said})
-	mustFail(t, err, "none of the checkpoints in "+run+" is whole")
+	testkit.MustFail(t, err, "none of the checkpoints in "+run+" is whole")
 	if n := strings.Count(said.String(), "WARNING: "); n != 2 {
 		t.Errorf("%d warnings of two checkpoints:\n%s", n, said.String())
 	}
@@ -232,7 +233,7 @@ func TestLoadRefuses(t *testing.T) {
 		run := filepath.Join(t.TempDir(), "run")
 		saved(t, run, 1, described(t), 1, state)
 		_, err = Load(run, LoadOptions{})
-		mustFail(t, err, "the checkpoint's state is damaged", checkpoint.Name(1))
+		testkit.MustFail(t, err, "the checkpoint's state is damaged", checkpoint.Name(1))
 	}
 	// Nothing stays allocated after an error.
 	dev := device.NewHost()
@@ -280,9 +281,9 @@ func TestOldModelFileInItsFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Describe(file)
-	mustFail(t, err, file+" is checked with the checkpoint around it", checkpoint.OptimizerFile)
+	testkit.MustFail(t, err, file+" is checked with the checkpoint around it", checkpoint.OptimizerFile)
 	_, err = Describe(dir)
-	mustFail(t, err, dir+" is a folder of checkpoints: name one of them")
+	testkit.MustFail(t, err, dir+" is a folder of checkpoints: name one of them")
 }
 
 // replaceMetadata is a safetensors file with another description in it.
@@ -328,7 +329,7 @@ func TestLoadBesideARunThatPrunes(t *testing.T) {
 	}
 	looks := 0
 	log := onWrite(func(text string) { // between the search for the newest and the reading of the best
-		mustContain(t, text, "passed over", checkpoint.Name(4))
+		testkit.MustContain(t, text, "passed over", checkpoint.Name(4))
 		looks++
 		if err := os.RemoveAll(filepath.Join(dir, checkpoint.Name(1))); err != nil {
 			t.Error(err)

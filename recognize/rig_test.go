@@ -11,9 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-audio/audio"
-	"github.com/go-audio/wav"
-
 	"konkanitrain/checkpoint"
 	"konkanitrain/data"
 	"konkanitrain/data/feature"
@@ -161,7 +158,7 @@ func speak(t testing.TB, lines []spoken) (manifest string, paths []string) {
 func tone(t testing.TB, path string, s spoken, seed uint64) {
 	t.Helper()
 	noise := testkit.Normal[float64](seed, 4096)
-	buffer := &audio.IntBuffer{Format: &audio.Format{NumChannels: 1, SampleRate: 16000}, SourceBitDepth: 16}
+	var samples []int
 	each := max(s.samples/(len(s.text)+1), 1)
 	for n := range s.samples {
 		x := 200 * noise[n%len(noise)]
@@ -169,20 +166,9 @@ func tone(t testing.TB, path string, s spoken, seed uint64) {
 			hz := 300 * math.Pow(1.4, float64(strings.IndexByte(letters, s.text[i])))
 			x += 8000 * math.Sin(2*math.Pi*hz*float64(n)/16000)
 		}
-		buffer.Data = append(buffer.Data, int(x))
+		samples = append(samples, int(x))
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	w := wav.NewEncoder(f, 16000, 16, 1, 1)
-	if err := w.Write(buffer); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteWAV(t, path, 16000, samples)
 }
 
 // loader reads a manifest for a model, in windows of this size.
@@ -227,24 +213,4 @@ func write(t testing.TB, path, content string) {
 	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// mustContain holds a text to what it has to say.
-func mustContain(t testing.TB, text string, parts ...string) {
-	t.Helper()
-	for _, p := range parts {
-		if !strings.Contains(text, p) {
-			t.Errorf("it doesn't say %q:\n%s", p, text)
-		}
-	}
-}
-
-// mustFail holds an error to what it has to say.
-func mustFail(t testing.TB, err error, parts ...string) {
-	t.Helper()
-	if err == nil {
-		t.Errorf("no error, want one with %q", parts)
-		return
-	}
-	mustContain(t, err.Error(), parts...)
 }

@@ -136,7 +136,7 @@ func TestEvaluateLeavesOutWhatCanNotBeRead(t *testing.T) {
 	if report.Lines != 15 || report.Kept != 12 || report.Count(data.Missing) != 1 || report.Count(data.Unreadable) != 2 {
 		t.Errorf("%v", report)
 	}
-	mustContain(t, said.String(), paths[2], paths[4], "WARNING: 1 file of "+manifest+" can't be read any more", "utt0006")
+	testkit.MustContain(t, said.String(), paths[2], paths[4], "WARNING: 1 file of "+manifest+" can't be read any more", "utt0006")
 	// The rest alone scores the same.
 	list, err := os.ReadFile(manifest)
 	if err != nil {
@@ -179,7 +179,7 @@ func TestEvaluationOfNothing(t *testing.T) {
 	if err != nil || !e.NothingRead() || e.Failed != 4 || !math.IsNaN(float64(e.Loss)) {
 		t.Fatalf("%+v, %v", e, err)
 	}
-	mustContain(t, e.String(), "4 files failed")
+	testkit.MustContain(t, e.String(), "4 files failed")
 	b, err := json.Marshal(e)
 	if err != nil {
 		t.Fatal(err)
@@ -230,24 +230,24 @@ func TestEvaluateRefusesBadInput(t *testing.T) {
 	manifest, _ := speak(t, babble(3, 1))
 	m := random(t, described(t), 1)
 	_, _, err := m.Evaluate(t.Context(), manifest+".none", EvaluateOptions{})
-	mustFail(t, err, "manifest.jsonl.none")
+	testkit.MustFail(t, err, "manifest.jsonl.none")
 	_, _, err = m.Evaluate(t.Context(), manifest, EvaluateOptions{PathMap: []string{"foo"}})
-	mustFail(t, err, "path_map")
+	testkit.MustFail(t, err, "path_map")
 	list, err := os.ReadFile(manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, manifest, string(list)+"{\n")
 	_, _, err = m.Evaluate(t.Context(), manifest, EvaluateOptions{})
-	mustFail(t, err, "line 4", "skip_bad_lines")
+	testkit.MustFail(t, err, "line 4", "skip_bad_lines")
 	if e, report, err := m.Evaluate(t.Context(), manifest, EvaluateOptions{SkipBadLines: true}); err != nil || e.Score.Utterances != 3 || report.Lines != 4 {
 		t.Errorf("%v, %v, %v", e, report, err)
 	}
 	_, _, err = m.Evaluate(t.Context(), manifest, EvaluateOptions{SkipBadLines: true, BadLineLimit: 0.1})
-	mustFail(t, err, "1 of 4 lines are bad")
+	testkit.MustFail(t, err, "1 of 4 lines are bad")
 	m.Description.Features.SampleRate = 1
 	_, _, err = m.Evaluate(t.Context(), manifest, EvaluateOptions{SkipBadLines: true})
-	mustFail(t, err, "sample_rate")
+	testkit.MustFail(t, err, "sample_rate")
 }
 
 // Letters outside the vocabulary are errors of the model, and no reason to refuse.
@@ -291,8 +291,8 @@ func TestTroublesAreSaid(t *testing.T) {
 	e := &Evaluation{Failed: 7, NonFinite: 1, Infeasible: 2, failures: strings.Split("a b c d e f g", " "), nonFinite: []string{"u1"}}
 	e.Score.Utterances = 3
 	said := strings.Join(e.Troubles("dev.jsonl"), "\n")
-	mustContain(t, said, "WARNING: 7 files of dev.jsonl", "a, b, c, d, e and 2 more", "ALARM: the loss of 1 of 3 utterances of dev.jsonl", "u1")
-	mustContain(t, e.String(), "2 too short for CTC", "1 without a finite loss", "7 files failed")
+	testkit.MustContain(t, said, "WARNING: 7 files of dev.jsonl", "a, b, c, d, e and 2 more", "ALARM: the loss of 1 of 3 utterances of dev.jsonl", "u1")
+	testkit.MustContain(t, e.String(), "2 too short for CTC", "1 without a finite loss", "7 files failed")
 	if said := (&Evaluation{}).Troubles("dev.jsonl"); said != nil {
 		t.Errorf("%q of nothing", said)
 	}
@@ -313,7 +313,7 @@ func TestScoreNamesLossesThatAreNotFinite(t *testing.T) {
 	if e.NonFinite != 1 || e.Infeasible != 1 || !math.IsInf(float64(e.Loss), 1) {
 		t.Errorf("%+v", e)
 	}
-	mustContain(t, strings.Join(e.Troubles("x"), ""), "utt0002")
+	testkit.MustContain(t, strings.Join(e.Troubles("x"), ""), "utt0002")
 	if b, err := json.Marshal(e.Loss); err != nil || string(b) != "null" {
 		t.Errorf("%s, %v", b, err)
 	}

@@ -35,7 +35,7 @@ func TestSharedLinesThatAreLeftOut(t *testing.T) {
 	if report.Lines != 7 || report.Kept != 3 || report.Count(data.Missing) != 1 || report.Count(data.Unreadable) != 2 || report.Count(data.EmptyText) != 1 {
 		t.Errorf("%v", report)
 	}
-	mustContain(t, said.String(), "nowhere.wav", "cut.wav", "nan.wav", "noise.wav")
+	testkit.MustContain(t, said.String(), "nowhere.wav", "cut.wav", "nan.wav", "noise.wav")
 }
 
 // Whatever is in a file, it gives a text or an error that names it, and the same in any company.
@@ -58,7 +58,7 @@ func TestSharedFilesAreTranscribed(t *testing.T) {
 			t.Errorf("%s: %q among others, %q alone", path, together[i], alone)
 		}
 		if strings.HasPrefix(alone, "error: ") {
-			mustContain(t, alone, path)
+			testkit.MustContain(t, alone, path)
 		}
 	}
 	result := func(name string) string { return together[slices.Index(paths, filepath.Join(dir, name))] }

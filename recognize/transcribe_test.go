@@ -47,7 +47,7 @@ func TestTranscribeIsTheSameInAnyBatch(t *testing.T) {
 		if !strings.HasPrefix(want[i], "error: ") {
 			t.Errorf("file %d: %q", i, want[i])
 		}
-		mustContain(t, want[i], part, paths[i])
+		testkit.MustContain(t, want[i], part, paths[i])
 	}
 	for _, workers := range []int{1, 2, 3} {
 		if got := transcripts(t, random(t, d, workers), paths...); !slices.Equal(got, want) {
@@ -84,9 +84,9 @@ func TestTranscribeFileThatChanges(t *testing.T) {
 		}
 		switch i {
 		case 55:
-			mustFail(t, err, paths[55], "not a WAV file")
+			testkit.MustFail(t, err, paths[55], "not a WAV file")
 		case 56:
-			mustFail(t, err, paths[56], "it was changed")
+			testkit.MustFail(t, err, paths[56], "it was changed")
 			if err != nil && strings.Contains(err.Error(), "line 0") {
 				t.Errorf("a line of no manifest: %v", err)
 			}
@@ -115,7 +115,7 @@ func TestTranscribeWarns(t *testing.T) {
 	var said bytes.Buffer
 	m.log = &said
 	transcripts(t, m, paths...)
-	mustContain(t, said.String(), "WARNING: "+paths[1]+": cut off")
+	testkit.MustContain(t, said.String(), "WARNING: "+paths[1]+": cut off")
 	if n := strings.Count(said.String(), "WARNING"); n != 1 {
 		t.Errorf("%d warnings:\n%s", n, said.String())
 	}
@@ -130,7 +130,7 @@ func TestLongFilesAreNamed(t *testing.T) {
 	if len(said) != 1 {
 		t.Fatalf("%q", said)
 	}
-	mustContain(t, said[0], "long.wav: 10 minutes")
+	testkit.MustContain(t, said[0], "long.wav: 10 minutes")
 }
 
 func TestTranscribeStops(t *testing.T) {
@@ -286,7 +286,7 @@ func TestTranscribeOutOfMemory(t *testing.T) {
 	got := transcripts(t, m, paths...)
 	for i := range paths {
 		if i == 3 || i == 8 {
-			mustContain(t, got[i], fmt.Sprintf("error: %s: %d s of sound are too long", paths[i], 60+30*(i/8)), "out of memory", "cut the file into pieces")
+			testkit.MustContain(t, got[i], fmt.Sprintf("error: %s: %d s of sound are too long", paths[i], 60+30*(i/8)), "out of memory", "cut the file into pieces")
 			continue
 		}
 		if got[i] != want[i] {

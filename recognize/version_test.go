@@ -31,7 +31,7 @@ func TestOldCheckpointScoresAsItDid(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := mustLoad(t, version1, LoadOptions{Workers: 2})
-	mustContain(t, m.String(), "step-00000302: update 302, 12454 parameters", "vocabulary 15", "validation WER 71.43 % CER 38.71 %")
+	testkit.MustContain(t, m.String(), "step-00000302: update 302, 12454 parameters", "vocabulary 15", "validation WER 71.43 % CER 38.71 %")
 	var got, paths []string
 	e, _, err := m.Evaluate(t.Context(), filepath.Join(version1, "validation.jsonl"), EvaluateOptions{PerUtterance: func(h Hypothesis) error {
 		got, paths = append(got, h.Text), append(paths, h.Utt.Path)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/testkit"
 	"konkanitrain/recognize"
 )
 
@@ -19,7 +20,7 @@ func TestAverageIsKept(t *testing.T) {
 	cfg := averaging(t)
 	cfg.Run.KeepLast, cfg.Data.TestManifest = 5, cfg.Data.TrainManifest
 	said := mustRun(t, cfg)
-	mustContain(t, said, "updates 3, 4, 5\n")
+	testkit.MustContain(t, said, "updates 3, 4, 5\n")
 	score := said[strings.Index(said, "test set"):]
 	dir := cfg.Run.CheckpointDir
 	for _, gone := range []int{4, 3} {
@@ -28,15 +29,15 @@ func TestAverageIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := mustRun(t, cfg)
-		mustContain(t, again, "kept "+filepath.Join(dir, recognize.AveragedDir, checkpoint.Name(5))+": the mean of the weights after updates 3, 4, 5\n", score)
+		testkit.MustContain(t, again, "kept "+filepath.Join(dir, recognize.AveragedDir, checkpoint.Name(5))+": the mean of the weights after updates 3, 4, 5\n", score)
 		if strings.Contains(again, "left out") || strings.Contains(again, "saved ") {
 			t.Errorf("there is nothing to warn of or to save:\n%s", again)
 		}
 	}
 	cfg.Run.AverageLast = 2 // 4 and 5, of which 4 is gone: the mean of three is better than one
-	mustContain(t, mustRun(t, cfg), "kept", "updates 3, 4, 5\n")
+	testkit.MustContain(t, mustRun(t, cfg), "kept", "updates 3, 4, 5\n")
 	cfg.Run.AverageLast = 1
-	mustContain(t, mustRun(t, cfg), "saved", "the mean of the weights after update 5\n")
+	testkit.MustContain(t, mustRun(t, cfg), "saved", "the mean of the weights after update 5\n")
 }
 
 // An average belongs to one end of training: another run to the same update replaces it. A kept one is scored on the
@@ -50,13 +51,13 @@ func TestAverageOfAnotherEnd(t *testing.T) {
 		t.Errorf("there is no validation set: %s", s)
 	}
 	cfg.Run.Resume, cfg.Data.ValManifest = "auto", speak(t, spoken{id: "v", text: "abc"})
-	mustContain(t, mustRun(t, cfg), "validation of the averaged weights: ", "kept ")
-	mustContain(t, mustLoad(t, dir).String(), "mean of the weights after updates 3, 4, 5", "validation WER")
+	testkit.MustContain(t, mustRun(t, cfg), "validation of the averaged weights: ", "kept ")
+	testkit.MustContain(t, mustLoad(t, dir).String(), "mean of the weights after updates 3, 4, 5", "validation WER")
 	if err := os.RemoveAll(filepath.Join(dir, checkpoint.Name(5))); err != nil {
 		t.Fatal(err)
 	}
 	cfg.Optimizer.LearningRate *= 2
-	mustContain(t, mustRun(t, cfg), "saved "+filepath.Join(dir, recognize.AveragedDir))
+	testkit.MustContain(t, mustRun(t, cfg), "saved "+filepath.Join(dir, recognize.AveragedDir))
 }
 
 // A run that goes on in another folder averages what it saves there, chooses its best among that, and says so at the
@@ -69,7 +70,7 @@ func TestRunElsewhere(t *testing.T) {
 	old := cfg.Run.CheckpointDir
 	cfg.Run.CheckpointDir, cfg.Run.Resume, cfg.Optimizer.MaxUpdates = filepath.Join(t.TempDir(), "new"), filepath.Join(old, checkpoint.Name(5))+"/", 7
 	said := mustRun(t, cfg)
-	mustContain(t, said, "NOTE: the average at the end (average_last 3) is made of checkpoints in "+cfg.Run.CheckpointDir+": those in "+old+" take no part",
+	testkit.MustContain(t, said, "NOTE: the average at the end (average_last 3) is made of checkpoints in "+cfg.Run.CheckpointDir+": those in "+old+" take no part",
 		"stays in "+old+": the best of this run is chosen among its own", "the mean of the weights after updates 6, 7 (average_last is 3: there are no others)",
 		"best checkpoint: "+cfg.Run.CheckpointDir)
 	if strings.Contains(said, "WARNING") {
@@ -124,13 +125,13 @@ func TestAverageFails(t *testing.T) {
 	}
 	f.mean = nil
 	write(t, averaged, "")
-	mustFail(t, r.average(t.Context(), 3), "not a directory", "the run itself is saved, and --resume auto makes the average later")
+	testkit.MustFail(t, r.average(t.Context(), 3), "not a directory", "the run itself is saved, and --resume auto makes the average later")
 	remove(t, averaged)
 	r.ledger.cfg.Model.Heads = 5
-	mustFail(t, r.average(t.Context(), 3), "heads 5", "--resume auto makes the average later")
+	testkit.MustFail(t, r.average(t.Context(), 3), "heads 5", "--resume auto makes the average later")
 	r.ledger.cfg.Model.Heads = 2
 	remove(t, r.ledger.newest)
-	mustFail(t, r.average(t.Context(), 3), checkpoint.Name(5))
+	testkit.MustFail(t, r.average(t.Context(), 3), checkpoint.Name(5))
 }
 
 // Checkpoints whose weights can't be taken in are left out and named.
@@ -146,7 +147,7 @@ func TestAverageOfUnreadableParts(t *testing.T) {
 	if n := strings.Count(said.String(), ": broken\n"); n != 2 {
 		t.Errorf("%d warnings:\n%s", n, said.String())
 	}
-	mustContain(t, said.String(), "WARNING: left out of the average: ", "the mean of the weights after update 5\n")
+	testkit.MustContain(t, said.String(), "WARNING: left out of the average: ", "the mean of the weights after update 5\n")
 }
 
 // An earlier average that can't be removed stays with a word beside a new one, and is an error where there is none.
@@ -162,11 +163,11 @@ func TestAverageThatStays(t *testing.T) {
 	if err := r.average(t.Context(), 3); err != nil {
 		t.Fatal(err)
 	}
-	mustContain(t, said.String(), "WARNING: an earlier average stays: "+strange)
+	testkit.MustContain(t, said.String(), "WARNING: an earlier average stays: "+strange)
 	write(t, filepath.Join(r.ledger.averagedDir(), checkpoint.Name(5), "notes"), "mine")
-	mustFail(t, r.ledger.dropAverage(), checkpoint.Name(5), "held files that are no checkpoint's")
+	testkit.MustFail(t, r.ledger.dropAverage(), checkpoint.Name(5), "held files that are no checkpoint's")
 	remove(t, r.ledger.averagedDir())
 	write(t, r.ledger.averagedDir(), "")
 	r.ledger.cfg.Run.AverageLast, r.cfg.Run.AverageLast = 0, 0
-	mustFail(t, r.finish(t.Context()), "averaged: not a directory")
+	testkit.MustFail(t, r.finish(t.Context()), "averaged: not a directory")
 }

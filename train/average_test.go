@@ -26,7 +26,7 @@ func averaging(t *testing.T) Config {
 // says; and it is what a model takes from the folder.
 func TestAverage(t *testing.T) {
 	cfg := averaging(t)
-	mustContain(t, mustRun(t, cfg), "the mean of the weights after updates 3, 4, 5")
+	testkit.MustContain(t, mustRun(t, cfg), "the mean of the weights after updates 3, 4, 5")
 	dir := cfg.Run.CheckpointDir
 	if got := steps(t, dir); !slices.Equal(got, []int{3, 4, 5}) {
 		t.Errorf("%v are kept", got)
@@ -46,7 +46,7 @@ func TestAverage(t *testing.T) {
 	}
 	// A compensated sum is rounded once, and so is the quotient: 2 x 2^-24 of the largest.
 	testkit.Close(t, "averaged weights", weightsOf(t, filepath.Join(dir, recognize.AveragedDir, checkpoint.Name(5))), want, 1.2e-7)
-	mustContain(t, mustLoad(t, dir).String(), recognize.AveragedDir, "mean of the weights after updates 3, 4, 5")
+	testkit.MustContain(t, mustLoad(t, dir).String(), recognize.AveragedDir, "mean of the weights after updates 3, 4, 5")
 }
 
 // An interruption saves where no save is due, and takes no part in the average: it is that of the run that went
@@ -71,7 +71,7 @@ func TestAverageOfAnInterruptedRun(t *testing.T) {
 		run.close()
 		broken.Run.Resume = "auto"
 	}
-	mustContain(t, mustRun(t, broken), "the mean of the weights after updates 6, 8, 10")
+	testkit.MustContain(t, mustRun(t, broken), "the mean of the weights after updates 6, 8, 10")
 	file := filepath.Join(recognize.AveragedDir, checkpoint.Name(10), checkpoint.ModelFile)
 	a, err := os.ReadFile(filepath.Join(straight.Run.CheckpointDir, file))
 	if err != nil {
@@ -88,7 +88,7 @@ func TestAverageOfAnInterruptedRun(t *testing.T) {
 func TestAverageIsReplaced(t *testing.T) {
 	cfg := averaging(t)
 	cfg.Run.SaveEvery, cfg.Run.KeepLast, cfg.Optimizer.MaxUpdates = 2, 9, 7
-	mustContain(t, mustRun(t, cfg), "updates 4, 6, 7")
+	testkit.MustContain(t, mustRun(t, cfg), "updates 4, 6, 7")
 	dir := cfg.Run.CheckpointDir
 	for _, update := range []int{6, 7} {
 		if err := os.RemoveAll(filepath.Join(dir, checkpoint.Name(update))); err != nil {
@@ -96,7 +96,7 @@ func TestAverageIsReplaced(t *testing.T) {
 		}
 	}
 	cfg.Run.Resume, cfg.Optimizer.MaxUpdates = "auto", 5
-	mustContain(t, mustRun(t, cfg), "updates 2, 4, 5")
+	testkit.MustContain(t, mustRun(t, cfg), "updates 2, 4, 5")
 	if got := steps(t, filepath.Join(dir, recognize.AveragedDir)); !slices.Equal(got, []int{5}) {
 		t.Errorf("averages %v are left", got)
 	}
@@ -108,7 +108,7 @@ func TestAverageIsValidated(t *testing.T) {
 	cfg.Data.ValManifest = cfg.Data.TrainManifest
 	cfg.Data.TestManifest = cfg.Data.TrainManifest
 	said := mustRun(t, cfg)
-	mustContain(t, said, "validation of the averaged weights: ", "averaged weights: WER")
+	testkit.MustContain(t, said, "validation of the averaged weights: ", "averaged weights: WER")
 	r := mustLoad(t, cfg.Run.CheckpointDir)
 	e, _ := mustScore(t, r, cfg.Data.ValManifest)
 	// On one worker and on two, and in other batches.
@@ -135,7 +135,7 @@ func TestAverageIsNoStart(t *testing.T) {
 		if err == nil {
 			t.Fatal("a run went on from averaged weights")
 		}
-		mustContain(t, err.Error(), "averaged weights without an optimizer", "--init_from")
+		testkit.MustContain(t, err.Error(), "averaged weights without an optimizer", "--init_from")
 	}
 	for _, update := range steps(t, dir) {
 		if err := os.RemoveAll(filepath.Join(dir, checkpoint.Name(update))); err != nil {
@@ -148,12 +148,12 @@ func TestAverageIsNoStart(t *testing.T) {
 		if err == nil {
 			t.Fatal("a new run began beside an earlier average")
 		}
-		mustContain(t, err.Error(), "averaged weights of an earlier run")
+		testkit.MustContain(t, err.Error(), "averaged weights of an earlier run")
 	}
 	fresh := averaging(t)
 	fresh.Run.InitFrom = average
 	fresh.Data.TrainManifest = cfg.Data.TrainManifest
-	mustContain(t, mustRun(t, fresh), "weights from "+average)
+	testkit.MustContain(t, mustRun(t, fresh), "weights from "+average)
 }
 
 // An interrupted validation in the middle of an epoch makes no save due.
@@ -174,7 +174,7 @@ func TestAverageAfterAnInterruptedValidation(t *testing.T) {
 	}
 	run.close()
 	cfg.Run.Resume = "auto"
-	mustContain(t, mustRun(t, cfg), "validation after update 6: ", "updates 4, 8, 12")
+	testkit.MustContain(t, mustRun(t, cfg), "validation after update 6: ", "updates 4, 8, 12")
 }
 
 // What stands in a checkpoint_dir is taken for what the run came to only if it belongs to the newest checkpoint; an end
@@ -197,12 +197,12 @@ func TestStaleAverage(t *testing.T) {
 		t.Fatal(err)
 	}
 	loaded := func(dir string) string { return mustLoad(t, dir).String() }
-	mustContain(t, loaded(dir), recognize.AveragedDir)
+	testkit.MustContain(t, loaded(dir), recognize.AveragedDir)
 	if s := loaded(foreign); strings.Contains(s, recognize.AveragedDir) {
 		t.Errorf("another run's average is taken: %s", s)
 	}
 	cfg.Run.Resume, cfg.Run.AverageLast = "auto", 0
-	mustContain(t, mustRun(t, cfg), "removed the averaged weights")
+	testkit.MustContain(t, mustRun(t, cfg), "removed the averaged weights")
 	if s := loaded(dir); strings.Contains(s, recognize.AveragedDir) {
 		t.Errorf("the average is there still: %s", s)
 	}
@@ -213,7 +213,7 @@ func TestStaleAverage(t *testing.T) {
 func TestAverageOfFew(t *testing.T) {
 	cfg := averaging(t)
 	cfg.Run.AverageLast, cfg.Run.KeepLast = 9, 9
-	mustContain(t, mustRun(t, cfg), "updates 1, 2, 3, 4, 5 (average_last is 9: there are no others)")
+	testkit.MustContain(t, mustRun(t, cfg), "updates 1, 2, 3, 4, 5 (average_last is 9: there are no others)")
 	cfg.Run.Resume = "auto"
 	if err := os.Truncate(filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(3), checkpoint.ModelFile), 100); err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestAverageOfFew(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := mustRun(t, cfg)
-	mustContain(t, said, "WARNING: left out of the average: ", checkpoint.Name(3), "updates 1, 2, 4, 5\n")
+	testkit.MustContain(t, said, "WARNING: left out of the average: ", checkpoint.Name(3), "updates 1, 2, 4, 5\n")
 	run := start(t, cfg, nil)
 	run.ledger.state.Due = nil
 	from, err := checkpoint.Open(run.ledger.newest)

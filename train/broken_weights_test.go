@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"konkanitrain/internal/testkit"
 )
 
 // A weight that turns NaN stops the run, is named, and never reaches a checkpoint, wherever it is: in a
@@ -19,7 +21,7 @@ func TestNaNWeightStopsTheRun(t *testing.T) {
 			r := start(t, cfg, nil)
 			r.hook = atUpdate(4, func() { edit(t, r, name, func(w []float32) { w[at] = nan }) })
 			err := r.loop(t.Context())
-			mustFail(t, err, fmt.Sprintf("weight %s[", name), "is NaN after update")
+			testkit.MustFail(t, err, fmt.Sprintf("weight %s[", name), "is NaN after update")
 			mustNotContain(t, err.Error(), "saved in")
 			if seen := r.ledger.state.Progress.Utterances / int64(cfg.Window()); r.updater.Updates > 6 || seen > 7 {
 				t.Errorf("%s: it was found after %d windows and %d updates", name, seen, r.updater.Updates)
@@ -46,12 +48,12 @@ func TestNaNIsNotSaved(t *testing.T) {
 			err = r.finish(t.Context())
 		}
 		if every == 1 {
-			mustFail(t, err, "weight ctc.weight[2] is -Inf after update 3")
+			testkit.MustFail(t, err, "weight ctc.weight[2] is -Inf after update 3")
 			mustHave(t, cfg.Run.CheckpointDir, 1, 2)
 		} else {
-			mustFail(t, err, "weight ctc.weight[2] is -Inf after update 4")
+			testkit.MustFail(t, err, "weight ctc.weight[2] is -Inf after update 4")
 			mustHave(t, cfg.Run.CheckpointDir)
 		}
-		mustFail(t, r.interrupted(), "interrupted, and the state is not saved: weight ctc.weight[2] is -Inf")
+		testkit.MustFail(t, r.interrupted(), "interrupted, and the state is not saved: weight ctc.weight[2] is -Inf")
 	}
 }

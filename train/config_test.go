@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"konkanitrain/internal/settings"
+	"konkanitrain/internal/testkit"
 )
 
 // The tags have no mistake, and the defaults pass their checks and every rule.
@@ -75,7 +76,7 @@ func TestValidateListsEverything(t *testing.T) {
 	if err == nil {
 		t.Fatal("it was accepted")
 	}
-	mustContain(t, err.Error(), "heads 5 does not divide d_model 192", "ctc_weight is 1.5", "batch_size is 0", "grad_accum is 0",
+	testkit.MustContain(t, err.Error(), "heads 5 does not divide d_model 192", "ctc_weight is 1.5", "batch_size is 0", "grad_accum is 0",
 		"learning_rate is -1", "warmup_updates is 0", "speeds is empty", "max_duration 1 s is not above min_duration 2 s",
 		"resume and init_from are both set", "early_stop is 3, but there is no val_manifest", `device is "tpu"`, "mel")
 	mustContainOnce(t, err.Error(), "num_mels is 0")
@@ -267,7 +268,7 @@ func TestValidateWindow(t *testing.T) {
 		if err := c.Validate(); err == nil {
 			t.Errorf("%d x %d was accepted", size[0], size[1])
 		} else {
-			mustContain(t, err.Error(), "utterances in an update")
+			testkit.MustContain(t, err.Error(), "utterances in an update")
 		}
 	}
 }
@@ -291,6 +292,6 @@ func TestSettingsThereAndBack(t *testing.T) {
 	if _, err := fromSettings([]byte(`{"d_model": 16, "magic": true}`)); err == nil {
 		t.Error("an unknown key was accepted")
 	} else {
-		mustContain(t, err.Error(), "magic")
+		testkit.MustContain(t, err.Error(), "magic")
 	}
 }

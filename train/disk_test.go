@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/testkit"
 )
 
 // Whether the disk holds what the run will save is judged before the first update: not one checkpoint is no run, and
@@ -42,13 +43,13 @@ func TestSpaceIsJudged(t *testing.T) {
 			t.Errorf("%+v: %v, %q", c, err, said.String())
 		}
 		if c.refused {
-			mustFail(t, err, "checkpoint_dir runs/default: a checkpoint takes 100 bytes, and 99 bytes are free: not one fits, so nothing that is learned could be saved")
+			testkit.MustFail(t, err, "checkpoint_dir runs/default: a checkpoint takes 100 bytes, and 99 bytes are free: not one fits, so nothing that is learned could be saved")
 			if advice := strings.Contains(err.Error(), "--resume auto --keep_last 1 begins with removing"); advice != (c.there > 1) {
 				t.Errorf("%+v: %v: with advice %t", c, err, advice)
 			}
 		}
 		if c.warnings {
-			mustContain(t, said.String(), "WARNING: checkpoint_dir runs/default: a checkpoint takes 100 bytes", "lower keep_last")
+			testkit.MustContain(t, said.String(), "WARNING: checkpoint_dir runs/default: a checkpoint takes 100 bytes", "lower keep_last")
 		}
 	}
 }
@@ -64,19 +65,19 @@ func TestSpaceIsMeasured(t *testing.T) {
 	// What can't be written can't be measured.
 	seconds := r.ledger.state.Progress.Seconds
 	r.ledger.state.Progress.Seconds = float64(nan)
-	mustFail(t, r.ledger.checkSpace(), "unsupported value: NaN")
+	testkit.MustFail(t, r.ledger.checkSpace(), "unsupported value: NaN")
 	r.ledger.finished = true
 	if err := r.ledger.checkSpace(); err != nil {
 		t.Errorf("it has nothing to save: %v", err)
 	}
 	r.ledger.standing = ahead // in a new folder say
-	mustFail(t, r.ledger.checkSpace(), "unsupported value: NaN")
-	mustFail(t, r.begin(), "unsupported value: NaN")
+	testkit.MustFail(t, r.ledger.checkSpace(), "unsupported value: NaN")
+	testkit.MustFail(t, r.begin(), "unsupported value: NaN")
 	r.ledger.state.Progress.Seconds = seconds
 	dir := filepath.Join(t.TempDir(), "file")
 	write(t, dir, "")
 	r.ledger.dir = dir
-	mustFail(t, r.ledger.checkSpace(), "not a directory")
+	testkit.MustFail(t, r.ledger.checkSpace(), "not a directory")
 }
 
 // What has the name of a checkpoint and is none is moved, with a word, when that update is saved.
@@ -91,7 +92,7 @@ func TestSaveSetsAside(t *testing.T) {
 		}
 	})
 	mustLoop(t, r)
-	mustContain(t, said.String(), "WARNING: what had the name of this checkpoint and was none is called "+stray+".aside-")
+	testkit.MustContain(t, said.String(), "WARNING: what had the name of this checkpoint and was none is called "+stray+".aside-")
 	moved, err := filepath.Glob(stray + ".aside-*/notes")
 	if err != nil || len(moved) != 1 {
 		t.Errorf("moved: %v, %v", moved, err)
@@ -119,7 +120,7 @@ func TestSetAsideFails(t *testing.T) {
 	}
 	write(t, stray, "notes")
 	_, err := r.ledger.write(dir, checkpoint.Content{})
-	mustFail(t, err, "update 0 is not saved in "+dir, "file name too long")
+	testkit.MustFail(t, err, "update 0 is not saved in "+dir, "file name too long")
 }
 
 // A newest checkpoint that was passed over as damaged doesn't count among those that are kept, and the one just saved
@@ -132,7 +133,7 @@ func TestDamagedNewestDoesNotCount(t *testing.T) {
 	damage(t, dir, 10, checkpoint.ModelFile)
 	cfg = withResume(cfg)
 	cfg.Run.KeepLast, cfg.Run.SaveEvery, cfg.Optimizer.MaxUpdates = 1, 1, 8
-	mustContain(t, mustRun(t, cfg), "WARNING: passed over the checkpoint "+filepath.Join(dir, checkpoint.Name(10)), "resumed from "+filepath.Join(dir, checkpoint.Name(5)))
+	testkit.MustContain(t, mustRun(t, cfg), "WARNING: passed over the checkpoint "+filepath.Join(dir, checkpoint.Name(10)), "resumed from "+filepath.Join(dir, checkpoint.Name(5)))
 	mustHave(t, dir, 8, 10)
 	if c, damaged, err := checkpoint.Latest(dir); err != nil || c.Step != 8 || len(damaged) != 1 {
 		t.Errorf("%+v, %v, %v", c, damaged, err)
@@ -150,5 +151,5 @@ func TestPruningFails(t *testing.T) {
 	if removed := r.ledger.prune(); len(removed) != 0 {
 		t.Errorf("%v", removed)
 	}
-	mustContain(t, said.String(), "WARNING: removing old checkpoints: keeping the last 0 checkpoints")
+	testkit.MustContain(t, said.String(), "WARNING: removing old checkpoints: keeping the last 0 checkpoints")
 }

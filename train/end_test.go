@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/testkit"
 	"konkanitrain/recognize"
 )
 
@@ -114,7 +115,7 @@ func TestValidationLossIsNotFinite(t *testing.T) {
 	mustContainOnce(t, said.String(), "ALARM: the loss of 3 of 3 utterances of "+cfg.Data.ValManifest+" is not a finite number: utt00, utt01, utt02",
 		"ALARM: the loss of 8 of 8 utterances of "+cfg.Data.TestManifest)
 	text := readFile(t, filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(2), checkpoint.StateFile))
-	mustContain(t, text, `"loss": null`, `"non_finite": 3`)
+	testkit.MustContain(t, text, `"loss": null`, `"non_finite": 3`)
 	checkMetrics(t, cfg.Run.CheckpointDir, map[string]int{"validation": 1, "test": 1})
 	run.close()
 	again := start(t, withResume(cfg), nil)
@@ -135,7 +136,7 @@ func TestAllCheckpointsAreGone(t *testing.T) {
 	mustLoop(t, r)
 	remove(t, r.ledger.newest)
 	r.ledger.best = filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(1))
-	mustFail(t, r.finish(t.Context()), checkpoint.Name(4))
+	testkit.MustFail(t, r.finish(t.Context()), checkpoint.Name(4))
 }
 
 // Without a validation set the test set is scored with the newest weights, and nothing is said of a best checkpoint or

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/testkit"
 )
 
 // A folder that is removed while the run is going on is made again with a word, and so are its metrics.
@@ -43,7 +44,7 @@ func TestFolderIsAnotherRuns(t *testing.T) {
 		mustRun(t, second)
 	})
 	err := first.loop(t.Context())
-	mustFail(t, err, "update 4 is not saved: checkpoint_dir: "+dir+" is not the folder that this run began in")
+	testkit.MustFail(t, err, "update 4 is not saved: checkpoint_dir: "+dir+" is not the folder that this run began in")
 	mustHave(t, dir, 2)
 	if _, _, s := readCheckpoint(t, dir, 2); s.Progress.Updates != 2 {
 		t.Errorf("%+v", s.Progress)
@@ -55,7 +56,7 @@ func TestFolderIsAnotherRuns(t *testing.T) {
 func TestFolderIsTaken(t *testing.T) {
 	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
 	r := start(t, cfg, nil)
-	mustContain(t, refused(t, withResume(cfg)), "checkpoint_dir: ", "another run is using it")
+	testkit.MustContain(t, refused(t, withResume(cfg)), "checkpoint_dir: ", "another run is using it")
 	r.close()
 	start(t, cfg, nil)
 }
@@ -68,23 +69,23 @@ func TestFolderIsNone(t *testing.T) {
 	c := cfg
 	c.Run.CheckpointDir = filepath.Join(file, "run")
 	_, err := setUp(t.Context(), c, Options{})
-	mustFail(t, err, "checkpoint_dir: stat", "not a directory")
+	testkit.MustFail(t, err, "checkpoint_dir: stat", "not a directory")
 	c = cfg
 	c.Run.LogDir = filepath.Join(file, "logs")
-	mustContain(t, refused(t, c), "log_dir: stat", "not a directory")
+	testkit.MustContain(t, refused(t, c), "log_dir: stat", "not a directory")
 	c = cfg
 	c.Run.LogDir = t.TempDir()
 	if err := os.Mkdir(filepath.Join(c.Run.LogDir, "metrics.jsonl"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	mustContain(t, refused(t, c), "log_dir: ", "is a directory")
+	testkit.MustContain(t, refused(t, c), "log_dir: ", "is a directory")
 	c = elsewhere(t, cfg)
 	if err := os.MkdirAll(c.Run.CheckpointDir, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(c.Run.CheckpointDir, "averaged"), "")
 	_, err = setUp(t.Context(), c, Options{})
-	mustFail(t, err, "averaged: not a directory")
+	testkit.MustFail(t, err, "averaged: not a directory")
 }
 
 // A leftover that can't be removed stops a run that would else fill the disk with more of them.
@@ -93,7 +94,7 @@ func TestLeftoverThatStays(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(cfg.Run.CheckpointDir, ".tmp-step-00000004-x", checkpoint.ModelFile, "a folder in its place"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	mustContain(t, refused(t, cfg), "leftover of a save that was interrupted: ", checkpoint.ModelFile)
+	testkit.MustContain(t, refused(t, cfg), "leftover of a save that was interrupted: ", checkpoint.ModelFile)
 }
 
 // Where the folder can't be read any more, each look at it says so.
@@ -108,9 +109,9 @@ func TestFolderThatCannotBeRead(t *testing.T) {
 	for _, err := range map[string]error{
 		"new": l.openNew(), "checkpoint": l.openCheckpoint(from), "room": l.makeRoom(), "space": l.checkSpace(),
 	} {
-		mustFail(t, err, l.dir+": not a directory")
+		testkit.MustFail(t, err, l.dir+": not a directory")
 	}
-	mustFail(t, l.refuseAverage(), "averaged: not a directory")
+	testkit.MustFail(t, l.refuseAverage(), "averaged: not a directory")
 }
 
 // The metrics go to log_dir where it is set.

@@ -9,6 +9,7 @@ import (
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/engine"
+	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
 	"konkanitrain/recognize"
 )
@@ -53,19 +54,19 @@ func TestInitFrom(t *testing.T) {
 		if r.updater.Updates != 0 || slices.Max(moments) != 0 || slices.Min(moments) != 0 || r.ledger.state.Progress != (progress{}) {
 			t.Errorf("%s: the run begins at update %d, %+v", path, r.updater.Updates, r.ledger.state.Progress)
 		}
-		mustContain(t, said.String(), "the vocabulary is that of "+path+": 7 entries", "weights from "+path)
+		testkit.MustContain(t, said.String(), "the vocabulary is that of "+path+": 7 entries", "weights from "+path)
 	}
 	c := elsewhere(t, cfg)
 	c.Run.InitFrom, c.Model.VocabSize = from, 8
-	mustContain(t, refused(t, c), "vocab_size is 8, but "+from+" gives 7 entries")
+	testkit.MustContain(t, refused(t, c), "vocab_size is 8, but "+from+" gives 7 entries")
 	c.Run.InitFrom = filepath.Join(t.TempDir(), "none")
-	mustContain(t, refused(t, c), "init_from: ", "none")
+	testkit.MustContain(t, refused(t, c), "init_from: ", "none")
 	damaged := alone(t, dir, 2)
 	if err := os.Truncate(damaged, 5000); err != nil {
 		t.Fatal(err)
 	}
 	c.Run.InitFrom = damaged
-	mustContain(t, refused(t, c), "init_from: ", damaged)
+	testkit.MustContain(t, refused(t, c), "init_from: ", damaged)
 }
 
 // Of a file that says nothing of itself the tensors decide.
@@ -80,7 +81,7 @@ func TestInitFromAMuteFile(t *testing.T) {
 	}
 	c = elsewhere(t, c)
 	c.Data.TrainManifest = speak(t, spoken{id: "a", text: letters})
-	mustContain(t, refused(t, c), "init_from: ", "ctc.weight")
+	testkit.MustContain(t, refused(t, c), "init_from: ", "ctc.weight")
 }
 
 // Weights that are not numbers are the file's fault, and no update is made with them.
@@ -91,7 +92,7 @@ func TestInitFromBrokenWeights(t *testing.T) {
 	c := elsewhere(t, cfg)
 	c.Run.Resume, c.Run.InitFrom = "", from
 	name := model.Parameters(c.Network(11))[1].Name
-	mustContain(t, refused(t, c), "init_from: in "+from+" "+name+"[1] is NaN: a network with such weights can't be trained")
+	testkit.MustContain(t, refused(t, c), "init_from: in "+from+" "+name+"[1] is NaN: a network with such weights can't be trained")
 }
 
 // Weights to start from are refused where the network would hear or write otherwise than it has learned to, or is
@@ -110,7 +111,7 @@ func TestInitFromRefusesOtherSoundAndText(t *testing.T) {
 		c.Run.InitFrom = path
 		c.Data.KeepJoiners, c.Data.FoldDigits, c.Data.SampleRate, c.Data.NumMels, c.Data.Normalize = true, true, 8000, 16, "none"
 		c.Model = ModelConfig{DModel: 24, EncoderLayers: 3, DecoderLayers: 2, Heads: 4, ConvKernel: 7, Subsampling: 2, SubsampleChannels: 8, CTCWeight: 0.5}
-		mustContain(t, refused(t, c), "init_from: "+path, "keep_joiners: false / true", "fold_digits: false / true", "sample_rate: 16000 / 8000",
+		testkit.MustContain(t, refused(t, c), "init_from: "+path, "keep_joiners: false / true", "fold_digits: false / true", "sample_rate: 16000 / 8000",
 			"num_mels: 20 / 16", `normalize: "global" / "none"`, "d_model: 16 / 24", "encoder_layers: 2 / 3", "decoder_layers: 1 / 2", "heads: 2 / 4",
 			"conv_kernel: 5 / 7", "subsampling: 4 / 2", "subsample_channels: 4 / 8")
 	}
@@ -123,6 +124,6 @@ func TestInitFromRefusesOtherSoundAndText(t *testing.T) {
 	if got := r.ledger.state.Stats; got == nil || !slices.Equal(got.Mean, want.Stats.Mean) || !slices.Equal(got.Deviation, want.Stats.Deviation) {
 		t.Error("the statistics are not those of the weights")
 	}
-	mustContain(t, said.String(), "the feature statistics are those of "+c.Run.InitFrom)
+	testkit.MustContain(t, said.String(), "the feature statistics are those of "+c.Run.InitFrom)
 	mustNotContain(t, said.String(), "computing feature statistics")
 }

@@ -84,7 +84,7 @@ func TestPlanOfASmallSet(t *testing.T) {
 	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Run.CPUWorkers = 8, 2, 1
 	var said bytes.Buffer
 	r := start(t, cfg, &said)
-	mustContain(t, said.String(), " 1 worker with ")
+	testkit.MustContain(t, said.String(), " 1 worker with ")
 	most, err := r.largestInTraining(r.sets.loader)
 	if err != nil || most.Batch != 2 {
 		t.Fatalf("%+v, %v: of 3 utterances the largest pass has 2 rows", most.Shape, err)
@@ -175,7 +175,7 @@ func TestMemoryRefusal(t *testing.T) {
 		if !errors.As(err, &oom) {
 			t.Fatalf("with %d of %d bytes: %v", limit, all, err)
 		}
-		mustContain(t, err.Error(), "manifest.jsonl, line 12) has 12.1 s, and a pass over 1 utterance as long takes ", " MB of memory for each worker: out of memory",
+		testkit.MustContain(t, err.Error(), "manifest.jsonl, line 12) has 12.1 s, and a pass over 1 utterance as long takes ", " MB of memory for each worker: out of memory",
 			"or use a smaller network or fewer cpu_workers")
 		found := advised.FindStringSubmatch(err.Error())
 		if found == nil {
@@ -198,10 +198,10 @@ func TestMemoryRefusal(t *testing.T) {
 	if err == nil {
 		r.close()
 	}
-	mustFail(t, err, "utt11", "for each worker", "; use a smaller network or fewer cpu_workers")
+	testkit.MustFail(t, err, "utt11", "for each worker", "; use a smaller network or fewer cpu_workers")
 	mustNotContain(t, err.Error(), "max_duration")
 	_, err = begin(elsewhere(t, cfg), 1000)
-	mustFail(t, err, "out of memory: no ", "for weights", "; use a smaller network, batch_size or max_duration, or fewer cpu_workers")
+	testkit.MustFail(t, err, "out of memory: no ", "for weights", "; use a smaller network, batch_size or max_duration, or fewer cpu_workers")
 }
 
 // max_duration is for training: an utterance that is too long to be scored has to leave its manifest.
@@ -209,7 +209,7 @@ func TestMemoryRefusalOfScoring(t *testing.T) {
 	cfg := small(tiny(t, speak(t, babble(4, 3, 1)...)))
 	cfg.Data.ValManifest = speak(t, spoken{id: "short", text: "abc"}, spoken{id: "long", text: letters, samples: 60 * 16000})
 	_, err := setUp(t.Context(), cfg, Options{memory: &limited{Host: device.NewHost(), bytes: 500_000}})
-	mustFail(t, err, "long ("+cfg.Data.ValManifest+", line 2) has 60.0 s", "leave it out of its manifest, or use a smaller network")
+	testkit.MustFail(t, err, "long ("+cfg.Data.ValManifest+", line 2) has 60.0 s", "leave it out of its manifest, or use a smaller network")
 	mustNotContain(t, err.Error(), "max_duration")
 }
 

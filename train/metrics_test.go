@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"konkanitrain/internal/testkit"
 	"konkanitrain/recognize"
 )
 
@@ -188,13 +189,13 @@ func TestMetricsThatFail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustFail(t, m.write("bad", map[string]any{"x": math.NaN()}), "NaN")
+	testkit.MustFail(t, m.write("bad", map[string]any{"x": math.NaN()}), "NaN")
 	if b := readFile(t, filepath.Join(dir, "metrics.jsonl")); b != "" {
 		t.Errorf("it holds %q", b)
 	}
 	m.file.Close()
-	mustFail(t, m.write("late", struct{}{}), "closed")
-	mustFail(t, m.close(), "closed")
+	testkit.MustFail(t, m.write("late", struct{}{}), "closed")
+	testkit.MustFail(t, m.close(), "closed")
 	if err := errors.Join(m.write("later", struct{}{}), m.close()); err != nil {
 		t.Errorf("after the end: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/testkit"
 )
 
 // found is FindOrigin without an error.
@@ -26,7 +27,7 @@ func mustRefuse(t *testing.T, cfg Config, o *Origin, parts ...string) {
 	if err == nil {
 		r.close()
 	}
-	mustFail(t, err, parts...)
+	testkit.MustFail(t, err, parts...)
 }
 
 // What a run goes on from is read and hashed once: a run that is handed it doesn't look at its checksums again.
@@ -94,18 +95,18 @@ func TestOriginThatIsNone(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	_, err = FindOrigin(RunConfig{Resume: filepath.Join(dir, "none")})
-	mustFail(t, err, "resume: ", "none")
+	testkit.MustFail(t, err, "resume: ", "none")
 	file := alone(t, dir, 2)
 	_, err = FindOrigin(RunConfig{Resume: file})
-	mustFail(t, err, "resume: "+file+" is a file, not a checkpoint's folder", "--init_from "+file+" starts a new run")
+	testkit.MustFail(t, err, "resume: "+file+" is a file, not a checkpoint's folder", "--init_from "+file+" starts a new run")
 	_, err = FindOrigin(RunConfig{Resume: dir})
-	mustFail(t, err, "resume: ", "is a folder of checkpoints: name one of them")
+	testkit.MustFail(t, err, "resume: ", "is a folder of checkpoints: name one of them")
 	for _, step := range steps(t, dir) {
 		damage(t, dir, step, checkpoint.ModelFile)
 	}
 	_, err = FindOrigin(cfg.Run)
-	mustFail(t, err, "resume auto: none of the checkpoints in "+dir+" is whole", "restore one, or start anew in another checkpoint_dir")
-	mustContain(t, refused(t, cfg), "resume auto: none of the checkpoints")
+	testkit.MustFail(t, err, "resume auto: none of the checkpoints in "+dir+" is whole", "restore one, or start anew in another checkpoint_dir")
+	testkit.MustContain(t, refused(t, cfg), "resume auto: none of the checkpoints")
 }
 
 // A state that this program can't read is refused: one of another format, with a key that nobody knows, or with
@@ -120,21 +121,21 @@ func TestStateThatIsNone(t *testing.T) {
 		rewrite(t, c.Run.CheckpointDir, change)
 		return c
 	}
-	mustContain(t, refused(t, rewritten(func(c *contents) { c.state.Format = 2 })), "has format 2, this version of konkanitrain reads 1")
+	testkit.MustContain(t, refused(t, rewritten(func(c *contents) { c.state.Format = 2 })), "has format 2, this version of konkanitrain reads 1")
 	for _, settings := range []string{`[]`, `null`, `"x"`} {
 		c := rewritten(func(c *contents) { c.state.Config = json.RawMessage(settings) })
-		mustContain(t, refused(t, c), "resume from "+filepath.Join(c.Run.CheckpointDir, checkpoint.Name(2)), "the saved configuration is no object of settings by key")
+		testkit.MustContain(t, refused(t, c), "resume from "+filepath.Join(c.Run.CheckpointDir, checkpoint.Name(2)), "the saved configuration is no object of settings by key")
 	}
 
 	odd := elsewhere(t, cfg)
 	if _, err := checkpoint.Save(odd.Run.CheckpointDir, 4, checkpoint.Content{State: map[string]any{"format": 1, "magic": true}}); err != nil {
 		t.Fatal(err)
 	}
-	mustContain(t, refused(t, odd), `unknown field "magic"`)
+	testkit.MustContain(t, refused(t, odd), `unknown field "magic"`)
 	list := elsewhere(t, cfg)
 	if _, err := checkpoint.Save(list.Run.CheckpointDir, 4, checkpoint.Content{State: []int{1}}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := found(t, list).Config()
-	mustFail(t, err, "resume: the settings in ", checkpoint.Name(4))
+	testkit.MustFail(t, err, "resume: the settings in ", checkpoint.Name(4))
 }

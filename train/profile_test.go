@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/testkit"
 )
 
 // A profile counts the updates of its own session, shows what it has when the run ends or is stopped before, and
@@ -26,7 +27,7 @@ func TestProfileOfAShortRun(t *testing.T) {
 	if _, err := Run(t.Context(), cfg, Options{Out: &said}); err != nil {
 		t.Fatal(err)
 	}
-	mustContain(t, said.String(), "profile: 2 of 50 updates were made: all epochs are done", "attention", "linear")
+	testkit.MustContain(t, said.String(), "profile: 2 of 50 updates were made: all epochs are done", "attention", "linear")
 	nothing()
 
 	said.Reset()
@@ -42,7 +43,7 @@ func TestProfileOfAShortRun(t *testing.T) {
 	if err := run.loop(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, ErrInterrupted) {
 		t.Errorf("stopped: %v, want a plain stop without a word of a saved state", err)
 	}
-	mustContain(t, said.String(), "profile: 3 of 50 updates were made: interrupted", "attention")
+	testkit.MustContain(t, said.String(), "profile: 3 of 50 updates were made: interrupted", "attention")
 	nothing()
 
 	cfg = once(t, plain(tiny(t, speak(t, babble(8, 4, 1)...))))
@@ -52,7 +53,7 @@ func TestProfileOfAShortRun(t *testing.T) {
 	if err != nil || r.Updates != 4 {
 		t.Fatalf("%+v, %v: want 2 updates after the first 2", r, err)
 	}
-	mustContain(t, said.String(), "attention")
+	testkit.MustContain(t, said.String(), "attention")
 	if strings.Contains(said.String(), "were made") {
 		t.Errorf("it is complete:\n%s", said.String())
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/testkit"
 	"konkanitrain/recognize"
 )
 
@@ -16,23 +17,23 @@ func TestResumeRefusesAnotherNetworkOrPolicy(t *testing.T) {
 	cfg := once(t, tiny(t, manifest))
 	c := cfg
 	c.Model.DModel, c.Model.EncoderLayers, c.Model.DecoderLayers = 24, 3, 2
-	mustContain(t, refused(t, c), "d_model: 16 / 24", "encoder_layers: 2 / 3", "decoder_layers: 1 / 2", "checkpoint_dir")
+	testkit.MustContain(t, refused(t, c), "d_model: 16 / 24", "encoder_layers: 2 / 3", "decoder_layers: 1 / 2", "checkpoint_dir")
 	c = cfg
 	c.Data.NumMels = 16
-	mustContain(t, refused(t, c), "num_mels: 20 / 16")
+	testkit.MustContain(t, refused(t, c), "num_mels: 20 / 16")
 	c = cfg
 	c.Data.KeepJoiners, c.Data.FoldDigits = true, true
-	mustContain(t, refused(t, c), "keep_joiners: false / true", "fold_digits: false / true")
+	testkit.MustContain(t, refused(t, c), "keep_joiners: false / true", "fold_digits: false / true")
 	c = cfg
 	c.Data.SampleRate, c.Data.Normalize = 8000, "none"
-	mustContain(t, refused(t, c), "sample_rate: 16000 / 8000", `normalize: "utterance" / "none"`)
+	testkit.MustContain(t, refused(t, c), "sample_rate: 16000 / 8000", `normalize: "utterance" / "none"`)
 
 	// What doesn't make another network is noted, not refused.
 	c = cfg
 	c.Optimizer.LearningRate, c.Run.Seed = 2e-3, 9
 	var said bytes.Buffer
 	run := start(t, c, &said)
-	mustContain(t, said.String(), "learning_rate: 0.001 / 0.002", "seed: 1 / 9")
+	testkit.MustContain(t, said.String(), "learning_rate: 0.001 / 0.002", "seed: 1 / 9")
 	if run.updater.Updates != 2 {
 		t.Errorf("resumed at update %d, want 2", run.updater.Updates)
 	}
@@ -42,19 +43,19 @@ func TestResumeRefusesAnotherVocabulary(t *testing.T) {
 	cfg := once(t, tiny(t, speak(t, spoken{id: "a", text: "abcd"}, spoken{id: "b", text: "dcba"})))
 	c := cfg
 	c.Data.TrainManifest = speak(t, spoken{id: "a", text: "abcde"}, spoken{id: "b", text: "dcba"})
-	mustContain(t, refused(t, c), "vocabulary", "7", "8", "init_from")
+	testkit.MustContain(t, refused(t, c), "vocabulary", "7", "8", "init_from")
 	c.Data.TrainManifest = speak(t, spoken{id: "a", text: "abce"}, spoken{id: "b", text: "ecba"}) // as many letters
-	mustContain(t, refused(t, c), "vocabulary", "d", "e")
+	testkit.MustContain(t, refused(t, c), "vocabulary", "d", "e")
 	// One of the same letters in another order, as another program might have made it.
 	rewrite(t, cfg.Run.CheckpointDir, func(c *contents) {
 		if err := c.state.Vocabulary.UnmarshalJSON([]byte(`{"tokens": ["<blank>", "<sos/eos>", "<unk>", "b", "a", "c", "d"]}`)); err != nil {
 			t.Fatal(err)
 		}
 	})
-	mustContain(t, refused(t, cfg), "vocabulary", "a", "b")
+	testkit.MustContain(t, refused(t, cfg), "vocabulary", "a", "b")
 	c = cfg
 	c.Model.VocabSize = 99
-	mustContain(t, refused(t, c), "vocab_size is 99", "gives 7")
+	testkit.MustContain(t, refused(t, c), "vocab_size is 99", "gives 7")
 }
 
 // A tensor too few or too many, in the model or the moments, is refused by name.
@@ -72,7 +73,7 @@ func TestResumeRefusesOtherTensors(t *testing.T) {
 			t.Fatal(err)
 		}
 		rewrite(t, c.Run.CheckpointDir, change)
-		mustContain(t, refused(t, c), strings.TrimSpace(name))
+		testkit.MustContain(t, refused(t, c), strings.TrimSpace(name))
 	}
 }
 
@@ -88,7 +89,7 @@ func TestResumePassesOverDamage(t *testing.T) {
 	if run.updater.Updates != 1 {
 		t.Errorf("resumed at update %d, want 1", run.updater.Updates)
 	}
-	mustContain(t, said.String(), "WARNING: passed over", checkpoint.Name(2), checkpoint.OptimizerFile)
+	testkit.MustContain(t, said.String(), "WARNING: passed over", checkpoint.Name(2), checkpoint.OptimizerFile)
 	if err := run.loop(t.Context()); err != nil { // and goes on past it
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestResumePassesOverDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	mustContain(t, refused(t, cfg), "none of the checkpoints", "is whole")
+	testkit.MustContain(t, refused(t, cfg), "none of the checkpoints", "is whole")
 }
 
 func TestRunsDontMix(t *testing.T) {
@@ -109,10 +110,10 @@ func TestRunsDontMix(t *testing.T) {
 	cfg := once(t, tiny(t, manifest))
 	c := cfg
 	c.Run.Resume = ""
-	mustContain(t, refused(t, c), "holds a run already", checkpoint.Name(2), "--resume auto")
+	testkit.MustContain(t, refused(t, c), "holds a run already", checkpoint.Name(2), "--resume auto")
 	// Going back: the later checkpoints are not mixed with the new ones.
 	c.Run.Resume = filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(1))
-	mustContain(t, refused(t, c), "later checkpoints", checkpoint.Name(2))
+	testkit.MustContain(t, refused(t, c), "later checkpoints", checkpoint.Name(2))
 	c.Run.CheckpointDir = filepath.Join(t.TempDir(), "other")
 	result, err := Run(t.Context(), c, Options{})
 	if err != nil || result.Updates != 3 || filepath.Dir(result.Checkpoint) != c.Run.CheckpointDir {
@@ -120,9 +121,9 @@ func TestRunsDontMix(t *testing.T) {
 	}
 	// Another run's folder: its checkpoints would be averaged and removed as if they were this one's.
 	c.Run.CheckpointDir = once(t, tiny(t, manifest)).Run.CheckpointDir
-	mustContain(t, refused(t, c), "another run's checkpoints", checkpoint.Name(2), "--resume auto")
+	testkit.MustContain(t, refused(t, c), "another run's checkpoints", checkpoint.Name(2), "--resume auto")
 	c.Run.Resume = filepath.Join(cfg.Run.CheckpointDir, "nothing")
-	mustContain(t, refused(t, c), "nothing")
+	testkit.MustContain(t, refused(t, c), "nothing")
 	// auto without a checkpoint is a new run.
 	c = cfg
 	c.Run.CheckpointDir = filepath.Join(t.TempDir(), "new")
@@ -130,7 +131,7 @@ func TestRunsDontMix(t *testing.T) {
 	if run := start(t, c, &said); run.updater.Updates != 0 {
 		t.Errorf("a new run begins at update %d", run.updater.Updates)
 	}
-	mustContain(t, said.String(), "a new run")
+	testkit.MustContain(t, said.String(), "a new run")
 }
 
 // A resume with a lower keep_last removes what is too many before it saves anything; the best stays, and where the
@@ -151,14 +152,14 @@ func TestResumeMakesRoom(t *testing.T) {
 	var said bytes.Buffer
 	run := start(t, cfg, &said)
 	mustHave(t, dir, 2, 4)
-	mustContain(t, said.String(), checkpoint.Name(1)+": keep_last is 1", checkpoint.Name(3)+": keep_last is 1")
+	testkit.MustContain(t, said.String(), checkpoint.Name(1)+": keep_last is 1", checkpoint.Name(3)+": keep_last is 1")
 	mustLoop(t, run)
 	advice := func(keepLast, averageLast int) string {
 		run.ledger.cfg.Run.KeepLast, run.ledger.cfg.Run.AverageLast = keepLast, averageLast
 		return run.ledger.withAdvice(&checkpoint.NoSpaceError{Free: -1}).Error()
 	}
-	mustContain(t, advice(3, 0), "--resume auto --keep_last 1 begins with removing")
-	mustContain(t, advice(1, 8), "--resume auto --keep_last 1 --average_last 0 begins with removing")
+	testkit.MustContain(t, advice(3, 0), "--resume auto --keep_last 1 begins with removing")
+	testkit.MustContain(t, advice(1, 8), "--resume auto --keep_last 1 --average_last 0 begins with removing")
 	run.ledger.dir = t.TempDir() // with nothing to remove
 	for _, s := range []string{advice(1, 0), advice(3, 8)} {
 		if strings.Contains(s, "--keep_last") {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 
+	"konkanitrain/internal/testkit"
+
 	"github.com/schollz/progressbar/v3"
 )
 
@@ -38,7 +40,7 @@ func TestProgressBar(t *testing.T) {
 	r.update(4, &updateMetrics{Update: 4, Epoch: 2, Loss: 1.5})
 	r.say("a word")
 	r.close()
-	mustContain(t, out.String(), "epoch 2  loss 1.500", "a word\n")
+	testkit.MustContain(t, out.String(), "epoch 2  loss 1.500", "a word\n")
 	mustNotContain(t, out.String(), "update 4")
 	if s := r.bar.State(); s.CurrentNum != 10 {
 		t.Errorf("the bar ends at %d", s.CurrentNum)

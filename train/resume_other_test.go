@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"konkanitrain/internal/testkit"
 	"konkanitrain/op"
 )
 
@@ -24,7 +25,7 @@ func TestResumeWithAnotherBatch(t *testing.T) {
 	if p := run.ledger.state.Progress; p.Epoch != 0 || p.Window != 3 {
 		t.Errorf("12 of 23 utterances are used, it goes on at %+v", p)
 	}
-	mustContain(t, said.String(), "a window has 4 utterances now, 6 when", "1 compute worker now, 2 when", "grad_accum: 3 / 2")
+	testkit.MustContain(t, said.String(), "a window has 4 utterances now, 6 when", "1 compute worker now, 2 when", "grad_accum: 3 / 2")
 	if err := run.loop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestResumeNoticesAnotherSet(t *testing.T) {
 			t.Errorf("%s: warned %v:\n%s", name, warned, said.String())
 		}
 		if name == "one more" {
-			mustContain(t, said.String(), "9 utterances now, 8 then")
+			testkit.MustContain(t, said.String(), "9 utterances now, 8 then")
 		}
 	}
 }
@@ -97,5 +98,5 @@ func TestResumeWithOtherKernels(t *testing.T) {
 		t.Errorf("saved by %q, want %q", s.Progress.Kernels, op.Kernels())
 	}
 	rewrite(t, cfg.Run.CheckpointDir, func(c *contents) { c.state.Progress.Kernels = "abacus" })
-	mustContain(t, resumed(), "NOTE: this run computes with the kernels "+op.Kernels()+", the checkpoint comes from one with abacus")
+	testkit.MustContain(t, resumed(), "NOTE: this run computes with the kernels "+op.Kernels()+", the checkpoint comes from one with abacus")
 }

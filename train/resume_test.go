@@ -14,6 +14,7 @@ import (
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/device"
+	"konkanitrain/internal/testkit"
 )
 
 // childConfig names the file with the settings of a run in a child process of the test binary.
@@ -136,7 +137,7 @@ func TestKilledRunResumesBitForBit(t *testing.T) {
 			second.Run.Resume = "auto"
 			var said strings.Builder
 			rest, _ := traced(t, second, &said)
-			mustContain(t, said.String(), "resumed from", "5 updates done, epoch 2, window 2 of 4")
+			testkit.MustContain(t, said.String(), "resumed from", "5 updates done, epoch 2, window 2 of 4")
 			if strings.Contains(said.String(), "NOTE") || strings.Contains(said.String(), "WARNING: a window") {
 				t.Errorf("a resume with the same settings complains:\n%s", said.String())
 			}

@@ -44,11 +44,11 @@ func TestRunFromStartToEnd(t *testing.T) {
 	if r.Test == nil || !(math.Abs(float64(r.Test.Loss-r.Best.Loss)) <= 1e-9) {
 		t.Errorf("the test set, which is the validation set, scores %v, the best was %v", r.Test, r.Best)
 	}
-	mustContain(t, said.String(), "best checkpoint: ", ", best weights: WER", "memory:", "update 13")
+	testkit.MustContain(t, said.String(), "best checkpoint: ", ", best weights: WER", "memory:", "update 13")
 
 	// The model of the folder is the best one's.
 	m := mustLoad(t, cfg.Run.CheckpointDir)
-	mustContain(t, m.String(), checkpoint.Name(best))
+	testkit.MustContain(t, m.String(), checkpoint.Name(best))
 	if e, _ := mustScore(t, m, cfg.Data.TestManifest); !(math.Abs(float64(e.Loss-r.Best.Loss)) <= 1e-9+testkit.Products(1.5e-6)*float64(e.Loss)) {
 		t.Errorf("evaluated alone it scores %v, the best was %v", e, r.Best)
 	}
@@ -123,7 +123,7 @@ func TestLengthLimits(t *testing.T) {
 			t.Errorf("%s has %d frames and %d tokens, want %d and %d", e.Utt.ID, e.Frames, len(e.Tokens), want, letters)
 		}
 	}
-	mustContain(t, said.String(), "toolong: 5.000 s, the limit is 4", "toomuch: 15 characters, the limit is 10")
+	testkit.MustContain(t, said.String(), "toolong: 5.000 s, the limit is 4", "toomuch: 15 characters, the limit is 10")
 	mustLoop(t, run)
 	if n := run.ledger.state.Score.Score.Utterances; n != 4 {
 		t.Errorf("validation scores %d of its 4 utterances: the limits are for training", n)
@@ -141,7 +141,7 @@ func TestAMinuteOfSound(t *testing.T) {
 		t.Errorf("%d frames, want 6000", n)
 	}
 	mustLoop(t, run)
-	mustContain(t, said.String(), "longest utterance minute, 60.0 s")
+	testkit.MustContain(t, said.String(), "longest utterance minute, 60.0 s")
 }
 
 // Fewer batches than grad_accum in the whole set are one window an epoch.
@@ -157,14 +157,14 @@ func TestAccumulationLongerThanAnEpoch(t *testing.T) {
 // What a run sets up is checked before anything is read or made.
 func TestRunRefusesItsSettings(t *testing.T) {
 	cfg := tiny(t, "")
-	mustContain(t, refused(t, cfg), "train_manifest is not set")
+	testkit.MustContain(t, refused(t, cfg), "train_manifest is not set")
 	cfg.Data.TrainManifest, cfg.Optimizer.GradAccum = "none.jsonl", 0
-	mustContain(t, refused(t, cfg), "grad_accum is 0")
+	testkit.MustContain(t, refused(t, cfg), "grad_accum is 0")
 	cfg.Optimizer.GradAccum, cfg.Run.Device = 1, "cuda"
-	mustContain(t, refused(t, cfg), "device cuda")
+	testkit.MustContain(t, refused(t, cfg), "device cuda")
 	if _, err := os.Stat(cfg.Run.CheckpointDir); err == nil {
 		t.Error("a folder was made for it")
 	}
 	cfg.Run.Device = "cpu"
-	mustContain(t, refused(t, cfg), "none.jsonl")
+	testkit.MustContain(t, refused(t, cfg), "none.jsonl")
 }

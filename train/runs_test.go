@@ -246,16 +246,6 @@ func mustScore(t testing.TB, m *recognize.Model, manifest string) (e *recognize.
 	return e, out.String()
 }
 
-// mustContain holds a text to what it has to say.
-func mustContain(t testing.TB, text string, parts ...string) {
-	t.Helper()
-	for _, p := range parts {
-		if !strings.Contains(text, p) {
-			t.Errorf("it doesn't say %q:\n%s", p, text)
-		}
-	}
-}
-
 // mustContainOnce holds a text to what it has to say, and to not saying it again.
 func mustContainOnce(t testing.TB, text string, parts ...string) {
 	t.Helper()
@@ -274,16 +264,6 @@ func mustNotContain(t testing.TB, text string, parts ...string) {
 			t.Errorf("it says %q:\n%s", p, text)
 		}
 	}
-}
-
-// mustFail holds an error to what it has to say.
-func mustFail(t testing.TB, err error, parts ...string) {
-	t.Helper()
-	if err == nil {
-		t.Errorf("no error, want one with %q", parts)
-		return
-	}
-	mustContain(t, err.Error(), parts...)
 }
 
 // readFile is the text of a file.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+
+	"konkanitrain/internal/testkit"
 )
 
 // What is wrong with a set is said, of each set, before anything is trained.
@@ -22,20 +24,20 @@ func TestSetsAreRefused(t *testing.T) {
 	} {
 		c := elsewhere(t, base)
 		change(&c)
-		mustContain(t, refused(t, c), want)
+		testkit.MustContain(t, refused(t, c), want)
 	}
 	// A vocabulary without letters; the report of what was left out is said, as it may be why.
 	c := elsewhere(t, base)
 	c.Data.MinCharCount = 1000
 	var said bytes.Buffer
 	_, err := setUp(t.Context(), c, Options{Out: &said})
-	mustFail(t, err, "the minimum count is too high")
-	mustContain(t, said.String(), "8 of 8 utterances used")
+	testkit.MustFail(t, err, "the minimum count is too high")
+	testkit.MustContain(t, said.String(), "8 of 8 utterances used")
 	// Letters that weights to start from don't know.
 	from := once(t, elsewhere(t, base)).Run.CheckpointDir
 	c = elsewhere(t, base)
 	c.Run.InitFrom, c.Data.TrainManifest = filepath.Join(from, "step-00000002"), unknown
-	mustContain(t, refused(t, c), "unknown_limit")
+	testkit.MustContain(t, refused(t, c), "unknown_limit")
 }
 
 // What package data refuses comes through, also what Validate has seen before.
@@ -43,12 +45,12 @@ func TestErrorsOfLoading(t *testing.T) {
 	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
 	r := start(t, cfg, nil)
 	r.ledger.state.Progress.Window = 99
-	mustFail(t, r.loop(t.Context()), "99")
+	testkit.MustFail(t, r.loop(t.Context()), "99")
 	r.cfg.Optimizer.GradAccum = 0
-	mustFail(t, r.loadData(t.Context()), "a window of 0 utterances")
+	testkit.MustFail(t, r.loadData(t.Context()), "a window of 0 utterances")
 	r.cfg = cfg
 	r.cfg.Data.PathMap = []string{"x"}
-	mustFail(t, r.loadData(t.Context()), "path_map")
+	testkit.MustFail(t, r.loadData(t.Context()), "path_map")
 }
 
 // The network is checked before memory is taken, and what a replica refuses at the start ends the run.
@@ -75,8 +77,8 @@ func TestErrorsOfTheStart(t *testing.T) {
 	}
 	f.finite = nil
 	r.ledger.cfg.Model.Heads = 5
-	mustFail(t, r.ledger.save(true), "heads 5")
-	mustFail(t, r.ledger.checkSpace(), "heads 5")
+	testkit.MustFail(t, r.ledger.save(true), "heads 5")
+	testkit.MustFail(t, r.ledger.checkSpace(), "heads 5")
 	r.cfg.Model.Heads = 5
-	mustFail(t, r.allocate(), "heads 5")
+	testkit.MustFail(t, r.allocate(), "heads 5")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"konkanitrain/data"
+	"konkanitrain/internal/testkit"
 	"konkanitrain/update"
 )
 
@@ -32,7 +33,7 @@ func TestManyWindowsWithoutAnUpdate(t *testing.T) {
 	if _, err := r.window(good); err != nil || r.updater.Updates != 1 || r.ledger.state.Progress.InARow != 0 {
 		t.Fatalf("a good window between: %v, %+v", err, r.ledger.state.Progress)
 	}
-	mustContain(t, out.String(), "WARNING: window 2 of epoch 1: no update: the loss is not finite for "+id+"\n")
+	testkit.MustContain(t, out.String(), "WARNING: window 2 of epoch 1: no update: the loss is not finite for "+id+"\n")
 	var err error
 	for range 10 {
 		if err != nil {
@@ -40,7 +41,7 @@ func TestManyWindowsWithoutAnUpdate(t *testing.T) {
 		}
 		_, err = r.window(bad)
 	}
-	mustFail(t, err, "10 windows in a row gave no update, the last because the loss is not finite for "+id+"; their utterances: ", id, "learning_rate")
+	testkit.MustFail(t, err, "10 windows in a row gave no update, the last because the loss is not finite for "+id+"; their utterances: ", id, "learning_rate")
 	if p := r.ledger.state.Progress; p.Skipped != 19 || p.InARow != 10 || r.updater.Updates != 1 {
 		t.Errorf("%+v, %d updates", p, r.updater.Updates)
 	}
@@ -85,7 +86,7 @@ func TestNothingTrained(t *testing.T) {
 	cfg.Optimizer.NumEpochs = 3
 	var said bytes.Buffer
 	result, err := Run(t.Context(), cfg, Options{Out: &said})
-	mustFail(t, err, "epoch 1 gave no update at all, the last window because none of its files can be read; its utterances: ", "utt04", "look at these files")
+	testkit.MustFail(t, err, "epoch 1 gave no update at all, the last window because none of its files can be read; its utterances: ", "utt04", "look at these files")
 	if result == nil || result.Updates != 0 || result.Checkpoint != "" {
 		t.Errorf("%+v", result)
 	}
@@ -96,7 +97,7 @@ func TestNothingTrained(t *testing.T) {
 	tight := small(tiny(t, speak(t, spoken{id: "a", text: "abababab", samples: 32 * 160}, spoken{id: "b", text: "babababa", samples: 32 * 160})))
 	tight.Data.SpeedPerturb, tight.Data.Speeds = true, []float64{1.25}
 	_, err = Run(t.Context(), tight, Options{})
-	mustFail(t, err, "epoch 1 gave no update at all, the last window because all of its utterances have more characters than encoder frames", "lower subsampling")
+	testkit.MustFail(t, err, "epoch 1 gave no update at all, the last window because all of its utterances have more characters than encoder frames", "lower subsampling")
 	mustHave(t, tight.Run.CheckpointDir)
 }
 
@@ -131,7 +132,7 @@ func TestEpochsWithFewUpdates(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := r.window(w[1])
-	mustFail(t, err, "epoch 3 gave no update at all")
+	testkit.MustFail(t, err, "epoch 3 gave no update at all")
 }
 
 // What is counted of a window, and what is said of one in which CTC can learn nothing. A decoder does learn from it.
@@ -153,7 +154,7 @@ func TestCountersOfBadUtterances(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		if decoder == 0 {
-			mustContain(t, said.String(), "WARNING: window 1 of epoch 1: no update: all of its utterances have more characters than encoder frames")
+			testkit.MustContain(t, said.String(), "WARNING: window 1 of epoch 1: no update: all of its utterances have more characters than encoder frames")
 			if !slices.Equal(before, everything(t, r)) {
 				t.Error("it changed something all the same")
 			}

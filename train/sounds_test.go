@@ -11,9 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-audio/audio"
-	"github.com/go-audio/wav"
-
 	"konkanitrain/data"
 	"konkanitrain/internal/testkit"
 )
@@ -57,7 +54,7 @@ func speak(t testing.TB, lines ...spoken) string {
 func writeTone(t testing.TB, path string, s spoken, seed uint64) {
 	t.Helper()
 	noise := testkit.Normal[float64](seed, s.samples)
-	buffer := &audio.IntBuffer{Format: &audio.Format{NumChannels: 1, SampleRate: 16000}, SourceBitDepth: 16}
+	var samples []int
 	each := max(s.samples/(len(s.text)+1), 1)
 	for n := range s.samples {
 		x := 200 * noise[n]
@@ -65,20 +62,9 @@ func writeTone(t testing.TB, path string, s spoken, seed uint64) {
 			hz := 300 * math.Pow(1.4, float64(strings.IndexByte(letters, s.text[i])))
 			x += 8000 * math.Sin(2*math.Pi*hz*float64(n)/16000)
 		}
-		buffer.Data = append(buffer.Data, int(x))
+		samples = append(samples, int(x))
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	w := wav.NewEncoder(f, 16000, 16, 1, 1)
-	if err := w.Write(buffer); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteWAV(t, path, 16000, samples)
 }
 
 // spoil makes the sound of files of a manifest unreadable.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/testkit"
 	"konkanitrain/recognize"
 )
 
@@ -20,7 +21,7 @@ func stoppedAt(t *testing.T, r *run, want int) error {
 		err = r.finish(t.Context())
 	}
 	r.close()
-	mustFail(t, err, "what was learned until then is saved in "+r.ledger.newest+": --resume auto goes on from there")
+	testkit.MustFail(t, err, "what was learned until then is saved in "+r.ledger.newest+": --resume auto goes on from there")
 	if c, _, _ := checkpoint.Latest(r.ledger.dir); c == nil || c.Path != r.ledger.newest || want >= 0 && c.Step != want {
 		t.Fatalf("the newest checkpoint is %+v, want that of update %d", c, want)
 	}
@@ -39,7 +40,7 @@ func TestSoundGone(t *testing.T) {
 	var back func()
 	r.hook = atUpdate(2, func() { back = hide(t, cfg.Data.TrainManifest) })
 	err := stoppedAt(t, r, -1)
-	mustContain(t, err.Error(), "10 windows in a row gave no update, the last because none of its files can be read; their utterances: utt",
+	testkit.MustContain(t, err.Error(), "10 windows in a row gave no update, the last because none of its files can be read; their utterances: utt",
 		"; look at these files")
 	if n := r.updater.Updates; n < 2 || n > 8 { // some windows were read ahead
 		t.Errorf("it stopped after update %d", n)
@@ -58,7 +59,7 @@ func TestLossScaleCollapses(t *testing.T) {
 	r := start(t, cfg, nil)
 	f := intercept(r)
 	r.hook = atUpdate(3, func() { f.overflow = true })
-	mustContain(t, stoppedAt(t, r, 3).Error(), "the gradient overflows even at a loss scale of 0.125")
+	testkit.MustContain(t, stoppedAt(t, r, 3).Error(), "the gradient overflows even at a loss scale of 0.125")
 	_, _, s := readCheckpoint(t, cfg.Run.CheckpointDir, 3)
 	if s.LossScale.Scale != 65536 || s.LossScale.Good != 3 || s.LossScale.Low != 0 || s.Progress.Skipped != 0 {
 		t.Errorf("saved are %+v, %+v", s.LossScale, s.Progress)
@@ -80,7 +81,7 @@ func TestStoppedAfterMilestones(t *testing.T) {
 		r := start(t, cfg, nil)
 		f := intercept(r)
 		r.hook = atUpdate(at, func() { f.overflow = true })
-		mustContain(t, stoppedAt(t, r, at).Error(), "the gradient overflows even at a loss scale")
+		testkit.MustContain(t, stoppedAt(t, r, at).Error(), "the gradient overflows even at a loss scale")
 		traced(t, withResume(cfg), io.Discard)
 		mustEqualRun(t, cfg.Run.CheckpointDir, straight.Run.CheckpointDir, 9)
 		mustEqualRun(t, r.ledger.averagedDir(), filepath.Join(straight.Run.CheckpointDir, recognize.AveragedDir), 9)
@@ -176,7 +177,7 @@ func TestStoppedAndNotSaved(t *testing.T) {
 	if !errors.Is(err, broken) || !errors.Is(err, full) {
 		t.Errorf("%v", err)
 	}
-	mustFail(t, err, "what was learned until then is not saved: ")
+	testkit.MustFail(t, err, "what was learned until then is not saved: ")
 	mustHave(t, r.ledger.dir)
 }
 
@@ -207,7 +208,7 @@ func TestSaveFails(t *testing.T) {
 		if !errors.Is(err, full) || c.saveEvery == 2 && r.updater.Updates != 2 {
 			t.Errorf("%s: %v after update %d", name, err, r.updater.Updates)
 		}
-		mustFail(t, err, c.want)
+		testkit.MustFail(t, err, c.want)
 		mustHave(t, r.ledger.dir)
 		r.close()
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"konkanitrain/internal/testkit"
 )
 
 // Files whose sound is bad behind a good header are named once in a run, with their line, whatever the number of epochs
@@ -43,7 +45,7 @@ func TestTooManyUnreadableFiles(t *testing.T) {
 	cfg := small(tiny(t, speakSome(t, babble(8, 3, 1), 2, 5)))
 	cfg.Data.BadLineLimit, cfg.Optimizer.NumEpochs = 0.2, 3
 	_, err := Run(t.Context(), cfg, Options{})
-	mustFail(t, err, "2 of 8 lines are bad, the limit (bad_line_limit) is 20 %", "line 6", "005.wav", "is saved in")
+	testkit.MustFail(t, err, "2 of 8 lines are bad, the limit (bad_line_limit) is 20 %", "line 6", "005.wav", "is saved in")
 	mustHave(t, cfg.Run.CheckpointDir, 2)
 	_, _, s := readCheckpoint(t, cfg.Run.CheckpointDir, 2)
 	if p := s.Progress; p.Epoch != 1 || p.Window != 0 {
@@ -51,7 +53,7 @@ func TestTooManyUnreadableFiles(t *testing.T) {
 	}
 	global := elsewhere(t, cfg)
 	global.Data.Normalize = "global"
-	mustContain(t, refused(t, global), "statistics: 2 of 8 lines are bad, the limit (bad_line_limit) is 20 %")
+	testkit.MustContain(t, refused(t, global), "statistics: 2 of 8 lines are bad, the limit (bad_line_limit) is 20 %")
 }
 
 // A set that has files enough is not said to lack any.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"konkanitrain/internal/testkit"
 	"konkanitrain/recognize"
 )
 
@@ -28,7 +29,7 @@ func TestValidationNamesFilesThatFail(t *testing.T) {
 		t.Fatalf("best: %+v", s.Best)
 	}
 	mustContainOnce(t, said.String(), "WARNING: 1 file of "+manifest+" can't be read any more", "utt02", "002.wav")
-	mustContain(t, said.String(), "1 file failed  (best so far)")
+	testkit.MustContain(t, said.String(), "1 file failed  (best so far)")
 }
 
 // A validation that could read nothing is neither better nor worse than another.
@@ -49,7 +50,7 @@ func TestValidationWithoutAnyFile(t *testing.T) {
 	if r.ledger.state.Best != nil || r.ledger.state.Stale != 0 {
 		t.Errorf("it counts: %+v", r.ledger.state.judgment)
 	}
-	mustContain(t, said.String(), "not counted: none of the files can be read", "WARNING: 4 files of")
+	testkit.MustContain(t, said.String(), "not counted: none of the files can be read", "WARNING: 4 files of")
 	mustNotContain(t, said.String(), "ALARM") // files that are not there say nothing about blanks
 }
 
@@ -71,7 +72,7 @@ func TestBlankAlarm(t *testing.T) {
 		t.Errorf("10 empty hypotheses against 20 words: %v", e)
 	}
 	mustContainOnce(t, said.String(), "ALARM")
-	mustContain(t, said.String(), "ALARM: after 2 updates the output is empty for all 10 validation utterances; 100.0 % of the frames are blank",
+	testkit.MustContain(t, said.String(), "ALARM: after 2 updates the output is empty for all 10 validation utterances; 100.0 % of the frames are blank",
 		"learning_rate 0.001, warmup_updates 20", "too little data (4 utterances, 0.0 minutes)", "letters outside the vocabulary;", "a subsampling of 4")
 	// One word that comes out is enough, and where letters are unknown that is a cause to name.
 	some := *e
@@ -80,7 +81,7 @@ func TestBlankAlarm(t *testing.T) {
 		t.Errorf("an alarm although something comes out: %v", a)
 	}
 	r.sets.train.Report.Unknown.Letters, r.sets.train.Report.Unknown.Outside = 100, 3
-	mustContain(t, r.blankAlarm(e)[0], "letters outside the vocabulary (3 % of the letters are);")
+	testkit.MustContain(t, r.blankAlarm(e)[0], "letters outside the vocabulary (3 % of the letters are);")
 }
 
 // A model hears with the features of its training, global statistics included: loaded anew it scores as it did in the

@@ -179,7 +179,7 @@ func TestNaNWeightIsNamed(t *testing.T) {
 			if unused := name == "decoder.embed.weight"; diverged.Updates != u.Updates || (u.Updates == 3) != unused {
 				t.Errorf("%s: found after %d updates, said to be %d", name, u.Updates, diverged.Updates)
 			}
-			mustContain(t, err.Error(), fmt.Sprintf("weight %s[", name), "] is NaN after update", "learning_rate")
+			testkit.MustContain(t, err.Error(), fmt.Sprintf("weight %s[", name), "] is NaN after update", "learning_rate")
 			if half && u.LossScale.Scale != NewLossScale().Scale {
 				t.Errorf("%s: the loss scale was blamed: %+v", name, u.LossScale)
 			}
@@ -199,7 +199,7 @@ func TestFinite(t *testing.T) {
 	if err := u.Finite(); err == nil {
 		t.Error("an infinite weight was not found")
 	} else {
-		mustContain(t, err.Error(), "weight ctc.weight[2] is -Inf after update 3")
+		testkit.MustContain(t, err.Error(), "weight ctc.weight[2] is -Inf after update 3")
 	}
 }
 
@@ -295,7 +295,7 @@ func TestNetworkIsChecked(t *testing.T) {
 	if _, err := Network(bad); err == nil {
 		t.Error("3 heads in a width of 16 are a network")
 	} else {
-		mustContain(t, err.Error(), "heads 3 does not divide d_model 16")
+		testkit.MustContain(t, err.Error(), "heads 3 does not divide d_model 16")
 	}
 	n, err := Network(tinyNetwork(4, 1))
 	if err != nil {
@@ -304,7 +304,7 @@ func TestNetworkIsChecked(t *testing.T) {
 	if _, err := n.Spec(Variant{Shape: model.Shape{Batch: 2, Tokens: 1}}); err == nil {
 		t.Error("no frames are a shape")
 	} else {
-		mustContain(t, err.Error(), "the network for {Batch:2 Frames:0 Tokens:1}")
+		testkit.MustContain(t, err.Error(), "the network for {Batch:2 Frames:0 Tokens:1}")
 	}
 }
 

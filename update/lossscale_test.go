@@ -37,7 +37,7 @@ func play(t *testing.T, s LossScale, lines []scaleLine) {
 			t.Fatalf("event %d (%s): %+v after %d updates, error %v, want %+v", i+1, line.Event, s, updates, err, line)
 		}
 		if err != nil {
-			mustContain(t, err.Error(), "loss scale", "learning_rate")
+			testkit.MustContain(t, err.Error(), "loss scale", "learning_rate")
 		}
 	}
 }

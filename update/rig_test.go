@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"konkanitrain/data"
@@ -255,15 +254,5 @@ func numbers(t testing.TB, name string, dst any) {
 	}
 	if err := json.Unmarshal(b, dst); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// mustContain holds a text to what it has to say.
-func mustContain(t testing.TB, text string, parts ...string) {
-	t.Helper()
-	for _, p := range parts {
-		if !strings.Contains(text, p) {
-			t.Errorf("it doesn't say %q:\n%s", p, text)
-		}
 	}
 }

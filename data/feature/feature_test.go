@@ -9,9 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	goaudio "github.com/go-audio/audio"
-	"github.com/go-audio/wav"
-
 	"konkanitrain/data/audio"
 	"konkanitrain/internal/frames"
 	"konkanitrain/internal/philox"
@@ -320,16 +317,7 @@ func TestFileErrorsNameTheFile(t *testing.T) {
 	if e, err = New(o); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound := wav.NewEncoder(f, audio.MaxRate, 16, 1, 1)
-	format := &goaudio.Format{NumChannels: 1, SampleRate: audio.MaxRate}
-	err = sound.Write(&goaudio.IntBuffer{Format: format, Data: make([]int, audio.MaxRate/10), SourceBitDepth: 16})
-	if err := errors.Join(err, sound.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.WriteWAV(t, path, audio.MaxRate, make([]int, audio.MaxRate/10))
 	_, err = e.File(nil, path, 0, 0, &Augment{Speeds: []float64{2}}, 0)
 	if err == nil || !strings.Contains(err.Error(), path+": ratio 1536000/1000") {
 		t.Errorf("%v", err)
