@@ -51,11 +51,11 @@ func cpuWishes(workers int) Wishes { return Wishes{Workers: workers, Rows: enoug
 
 // NewCrew starts workers on the host's memory, one for each core if workers is 0. With train they have gradient
 // buffers, and there are moments.
-func NewCrew[K comparable](dev device.Device, net Network[K], workers int, train bool) (*Crew[K], error) {
+func NewCrew[K comparable](dev device.Device, lib *Library[K], workers int, train bool) (*Crew[K], error) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	h, err := hold(dev, net, workers, train)
+	h, err := hold(dev, lib, workers, train)
 	if err != nil {
 		return nil, err
 	}

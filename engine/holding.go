@@ -10,18 +10,12 @@ import (
 	"konkanitrain/op"
 )
 
-// programsKept is the number of programs that a replica keeps, unless a single pass has more: a program takes a
-// megabyte or two.
-const programsKept = 96
-
 // holding is what every kind of replica has: a network, its programs, and buffers on a device.
 type holding[K comparable] struct {
-	net      Network[K]
-	dev      device.Device
-	layout   *Layout
-	programs Cache[K]
-	prices   map[K]Price // of all that was ever asked for
-	train    bool
+	*Library[K]
+	dev    device.Device
+	layout *Layout
+	train  bool
 	closed   bool
 
 	weights device.Buffer
@@ -31,20 +25,18 @@ type holding[K comparable] struct {
 }
 
 // hold allocates weights, and with train gradients for each worker and both moments, all zeros.
-func hold[K comparable](dev device.Device, net Network[K], workers int, train bool) (*holding[K], error) {
+func hold[K comparable](dev device.Device, lib *Library[K], workers int, train bool) (*holding[K], error) {
 	if workers < 1 {
 		return nil, fmt.Errorf("a replica of %d workers, want 1 or more", workers)
 	}
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return nil, errors.New("this processor is big-endian: konkanitrain runs on little-endian ones only")
 	}
-	layout, err := NewLayout(net.Parameters())
+	layout, err := NewLayout(lib.net.Parameters())
 	if err != nil {
 		return nil, err
 	}
-	h := &holding[K]{net: net, dev: dev, layout: layout, train: train, arenas: make([]device.Buffer, workers)}
-	h.programs = Cache[K]{Limit: programsKept, Build: h.compile}
-	h.prices = map[K]Price{}
+	h := &holding[K]{Library: lib, dev: dev, layout: layout, train: train, arenas: make([]device.Buffer, workers)}
 	alloc := func(what string) (b device.Buffer) {
 		if err == nil {
 			b, err = dev.Alloc(layout.Bytes, what)
@@ -64,14 +56,6 @@ func hold[K comparable](dev device.Device, net Network[K], workers int, train bo
 		return nil, err
 	}
 	return h, nil
-}
-
-func (h *holding[K]) compile(key K) (*Program, error) {
-	spec, err := h.net.Spec(key)
-	if err != nil {
-		return nil, err
-	}
-	return Compile(spec)
 }
 
 // free gives all buffers back. From then on whatever needs them is an error.

@@ -10,9 +10,9 @@ import (
 // would, and computes nothing. A whole run's plans can be carried out on it.
 type Null[K comparable] struct{ *holding[K] }
 
-// NewNull is a null replica on a device that keeps nothing.
-func NewNull[K comparable](dev *device.Null, net Network[K], workers int, train bool) (*Null[K], error) {
-	h, err := hold(dev, net, workers, train)
+// NewNull is a null replica on a device, which should be one that keeps nothing: a [device.Null], or a pool over one.
+func NewNull[K comparable](dev device.Device, lib *Library[K], workers int, train bool) (*Null[K], error) {
+	h, err := hold(dev, lib, workers, train)
 	if err != nil {
 		return nil, err
 	}

@@ -75,12 +75,6 @@ type Wishes struct {
 	Rows    int // of a batch's matrices that are enough for full speed; more only takes memory
 }
 
-// Price is what one run of a program takes.
-type Price struct {
-	Bytes int64   // of the arena
-	FLOPs float64 // floating-point operations
-}
-
 // Batch is a micro-batch: what is run, and by which worker.
 type Batch[K comparable] struct {
 	Key    K

@@ -65,7 +65,7 @@ func (r *run) allocate() error {
 	if err != nil {
 		return err
 	}
-	crew, err := engine.NewCrew(r.memory, network, r.cfg.Run.CPUWorkers, true)
+	crew, err := engine.NewCrew(r.memory, engine.NewLibrary(network), r.cfg.Run.CPUWorkers, true)
 	if err != nil {
 		return withMemoryAdvice(err)
 	}

@@ -19,7 +19,7 @@ func TestNullReplicaCarriesARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	dev := device.NewNull(0)
-	null, err := engine.NewNull(dev, network, 2, true)
+	null, err := engine.NewNull(dev, engine.NewLibrary(network), 2, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestTooSmallADevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		dev := device.NewNull(limit)
-		null, err := engine.NewNull(dev, network, 1, true)
+		null, err := engine.NewNull(dev, engine.NewLibrary(network), 1, true)
 		if err != nil {
 			t.Fatal(err)
 		}

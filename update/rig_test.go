@@ -66,7 +66,7 @@ func newCrew(t testing.TB, net model.Config, workers int) *engine.Crew[Variant] 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := engine.NewCrew(device.NewHost(), network, workers, true)
+	c, err := engine.NewCrew(device.NewHost(), engine.NewLibrary(network), workers, true)
 	if err != nil {
 		t.Fatal(err)
 	}

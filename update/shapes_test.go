@@ -51,7 +51,7 @@ func plan(t *testing.T, set *data.Set, o Options, s Span) *planned {
 		t.Fatal(err)
 	}
 	p := &planned{network: &specs{Network: inner, built: map[Variant]int{}}, loader: newLoader(t, set, 24)}
-	if p.crew, err = engine.NewCrew(device.NewHost(), p.network, 2, true); err != nil {
+	if p.crew, err = engine.NewCrew(device.NewHost(), engine.NewLibrary(p.network), 2, true); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.crew.Close)

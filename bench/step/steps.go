@@ -24,7 +24,7 @@ func newSteps(net model.Config, o update.Options, workers int, window []*data.Ex
 	if err != nil {
 		return nil, err
 	}
-	crew, err := engine.NewCrew(device.NewHost(), network, workers, true)
+	crew, err := engine.NewCrew(device.NewHost(), engine.NewLibrary(network), workers, true)
 	if err != nil {
 		return nil, err
 	}
