@@ -218,8 +218,25 @@ func notPrepared[K comparable](i int, b Batch[K]) error {
 // Usage is what the crew holds.
 func (c *Crew[K]) Usage() Usage { return c.usage(len(c.workers)) }
 
-// Trim gives the Go heap's idle pages back to the system. Arenas stay: the next pass needs them.
-func (c *Crew[K]) Trim() { debug.FreeOSMemory() }
+// Shrink makes arenas that are larger as small as bytes.
+func (c *Crew[K]) Shrink(bytes int64) {
+	if c.shrink(bytes) {
+		c.unbind()
+	}
+}
+
+// Trim gives the device's idle memory and the Go heap's idle pages back to the system. Arenas stay: the next pass needs
+// them.
+func (c *Crew[K]) Trim() {
+	c.dev.Trim()
+	debug.FreeOSMemory()
+}
+
+// Forget drops all programs and their bindings.
+func (c *Crew[K]) Forget() {
+	c.programs.Clear()
+	c.unbind()
+}
 
 // StartProfile measures every pass from now on.
 func (c *Crew[K]) StartProfile() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"konkanitrain/device"
 	"konkanitrain/op"
@@ -150,6 +151,26 @@ func (h *holding[K]) allocArenas(bytes int64) (err error) {
 		}
 	}
 	return nil
+}
+
+// Room is the most bytes that each arena can have beside what else the device holds now.
+func (h *holding[K]) Room() int64 {
+	u := h.dev.Usage()
+	if u.Limit == 0 {
+		return math.MaxInt64
+	}
+	rest := u.Limit - u.Held - (u.Allocated - h.usage(0).Arenas)
+	return max(0, rest/int64(len(h.arenas))/align*align)
+}
+
+// shrink makes arenas that are larger as small as bytes, and says whether it has.
+func (h *holding[K]) shrink(bytes int64) bool {
+	if h.arenas[0] == nil || h.arenas[0].Size() <= bytes {
+		return false
+	}
+	freeAll(h.arenas)
+	_ = h.allocArenas(bytes) // where there is no memory even for these, the next Prepare says so
+	return true
 }
 
 // flat is one of the flat buffers.

@@ -103,8 +103,14 @@ func (n *Null[K]) Mean(count int, load func(i int) error) (used []int, err error
 // Usage is what a crew would hold.
 func (n *Null[K]) Usage() Usage { return n.usage(len(n.arenas)) }
 
-// Trim has nothing to give back.
-func (n *Null[K]) Trim() {}
+// Shrink makes arenas that are larger as small as bytes.
+func (n *Null[K]) Shrink(bytes int64) { n.shrink(bytes) }
+
+// Trim gives the device's idle memory back.
+func (n *Null[K]) Trim() { n.dev.Trim() }
+
+// Forget drops all programs.
+func (n *Null[K]) Forget() { n.programs.Clear() }
 
 // StartProfile has nothing to measure.
 func (n *Null[K]) StartProfile() {}

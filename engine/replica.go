@@ -60,8 +60,15 @@ type Replica[K comparable] interface {
 
 	// Usage is what the replica holds, in bytes.
 	Usage() Usage
+	// Room is the most bytes that each arena can have beside what else the device holds now; math.MaxInt64 where the device
+	// has no limit of its own.
+	Room() int64
+	// Shrink makes arenas that are larger as small as bytes. What is to run has to be prepared again.
+	Shrink(bytes int64)
 	// Trim gives back to the system what is idle.
 	Trim()
+	// Forget drops all programs. What is to run has to be prepared again, and compiled.
+	Forget()
 	// StartProfile measures every pass from now on; Profile is the sum of all workers, nil where nothing is measured.
 	StartProfile()
 	Profile() *Profile
