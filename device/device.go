@@ -18,6 +18,8 @@ type Device interface {
 	Alloc(size int64, what string) (Buffer, error)
 	// Usage is what is held now.
 	Usage() Usage
+	// Trim gives idle memory back to the system and returns how much, in bytes. Only a [Pool] has some.
+	Trim() int64
 }
 
 // Buffer is memory on a device. Its contents can be read and written from the host at any offset, in bytes: by

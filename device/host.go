@@ -15,6 +15,9 @@ func NewHost() *Host { return &Host{} }
 // Name is "cpu".
 func (h *Host) Name() string { return "cpu" }
 
+// Trim is 0: what is freed is given back at once.
+func (h *Host) Trim() int64 { return 0 }
+
 // Alloc maps fresh zero pages. A size of 0 gives a buffer without memory.
 func (h *Host) Alloc(size int64, what string) (Buffer, error) {
 	b := &hostBuffer{host: h}

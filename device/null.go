@@ -18,6 +18,9 @@ func NewNull(limit int64) *Null { return &Null{Limit: limit} }
 // Name is "null".
 func (n *Null) Name() string { return "null" }
 
+// Trim is 0: nothing is kept.
+func (n *Null) Trim() int64 { return 0 }
+
 // Alloc counts size bytes.
 func (n *Null) Alloc(size int64, what string) (Buffer, error) {
 	n.mu.Lock()
