@@ -21,6 +21,7 @@ var mayImport = map[string][]string{
 	"internal/frames":      {}, // the arithmetic of lengths
 	"internal/philox":      {}, // random numbers
 	"internal/simd":        {"internal/philox"},
+	"internal/machine":     {"internal/words"}, // what memory there is, and who uses it
 
 	"device": {},
 	"op":     {"internal/frames", "internal/philox", "internal/simd", "device"}, // every kernel is an op's
@@ -31,9 +32,9 @@ var mayImport = map[string][]string{
 	"checkpoint": {"internal/safetensors", "internal/words"},
 
 	"update":    {"internal/frames", "internal/philox", "device", "op", "engine", "model", "data"},
-	"recognize": {"internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update"},
-	"train":     {"internal/settings", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
-	"cmd":       {"internal/settings", "internal/words", "op", "data", "checkpoint", "recognize", "train"},
+	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
+	"train":     {"internal/settings", "internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"cmd":       {"internal/settings", "internal/words", "internal/machine", "op", "data", "checkpoint", "recognize", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "update", "internal/philox"}, // programs, as in cmd
 
 	"internal/testkit": {"internal/safetensors"},                                         // for tests

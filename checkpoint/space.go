@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"konkanitrain/internal/words"
 )
 
 // Space is the room that a checkpoint takes and that a disk has.
@@ -94,13 +96,10 @@ func explain(d disk, dir, final string, need int64, err error) error {
 	return &NoSpaceError{Path: final, Need: need, Free: free(d, dir), Err: err}
 }
 
-// size is a number of bytes for people: exact, and in the unit they think in.
+// size is a number of bytes for people: exact, and from a megabyte on also in the unit they think in.
 func size(n int64) string {
-	switch {
-	case n >= 1e9:
-		return fmt.Sprintf("%d bytes (%.1f GB)", n, float64(n)/1e9)
-	case n >= 1e6:
-		return fmt.Sprintf("%d bytes (%.1f MB)", n, float64(n)/1e6)
+	if n >= 1e6 {
+		return fmt.Sprintf("%d bytes (%s)", n, words.Bytes(n))
 	}
 	return fmt.Sprintf("%d bytes", n)
 }

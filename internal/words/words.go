@@ -25,3 +25,16 @@ func List(items []string, most int) string {
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(items[:most], ", "), len(items)-most)
 }
+
+// Bytes is an amount of memory or of disk space in the unit that people think in: "44.3 MB".
+func Bytes(n int64) string {
+	switch {
+	case n >= 999_950_000:
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	case n >= 999_950:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return Count(int(n), "byte")
+}

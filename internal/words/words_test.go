@@ -31,3 +31,14 @@ func TestList(t *testing.T) {
 		}
 	}
 }
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 bytes", 1: "1 byte", 999: "999 bytes", 1000: "1.0 kB", 999_949: "999.9 kB", 999_950: "1.0 MB", 44_300_000: "44.3 MB",
+		999_949_999: "999.9 MB", 999_950_000: "1.0 GB", 25_276_059_648: "25.3 GB", 1 << 62: "4611686018.4 GB", -5: "-5 bytes",
+	} {
+		if got := Bytes(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
