@@ -9,13 +9,13 @@ import (
 
 // Price is what one run of a program takes.
 type Price struct {
-	Bytes int64   // of the arena
-	FLOPs float64 // floating-point operations
-	Work  []Work  // by op, in the order of their names; not to be changed
+	Bytes  int64   // of the arena
+	FLOPs  float64 // floating-point operations
+	Shares []Share // by op, in the order of their names; not to be changed
 }
 
-// Work is what the steps of one kind of op in a program come to.
-type Work struct {
+// Share is what the steps of one kind of op in a program come to.
+type Share struct {
 	Op    string
 	Calls int
 	FLOPs float64 // floating-point operations
@@ -29,16 +29,16 @@ func priceOf(p *Program) Price {
 	for _, s := range p.Steps {
 		i, known := at[s.Op.Name]
 		if !known {
-			i = len(price.Work)
+			i = len(price.Shares)
 			at[s.Op.Name] = i
-			price.Work = append(price.Work, Work{Op: s.Op.Name})
+			price.Shares = append(price.Shares, Share{Op: s.Op.Name})
 		}
-		w := &price.Work[i]
+		w := &price.Shares[i]
 		w.Calls++
 		w.FLOPs += s.Op.FLOPs
 		w.Bytes += float64(s.bytes())
 	}
-	slices.SortFunc(price.Work, func(a, b Work) int { return cmp.Compare(a.Op, b.Op) })
+	slices.SortFunc(price.Shares, func(a, b Share) int { return cmp.Compare(a.Op, b.Op) })
 	return price
 }
 
@@ -72,7 +72,7 @@ func (p *Profile) Costs() *Costs {
 // Seconds is the time that one run of a program takes on one core. An op that was not measured costs, by the byte, what
 // a middling one does that was.
 func (c *Costs) Seconds(p Price) (sum float64) {
-	for _, w := range p.Work {
+	for _, w := range p.Shares {
 		switch cost, known := c.Ops[w.Op]; {
 		case !known:
 			sum += w.Bytes * c.middling()
