@@ -238,6 +238,26 @@ func (c *Crew[K]) Forget() {
 	c.unbind()
 }
 
+// Measure makes a pass twice, since the first may be the first to touch its memory, and measures the second.
+func (c *Crew[K]) Measure(p *Pass[K]) (*Costs, error) {
+	before := make([]*Profile, len(c.workers))
+	for i, w := range c.workers {
+		before[i] = w.profile
+	}
+	defer func() {
+		for i, w := range c.workers {
+			w.profile, w.runs = before[i], 0
+		}
+	}()
+	for range 2 {
+		c.StartProfile()
+		if err := c.Run(p); err != nil {
+			return nil, err
+		}
+	}
+	return c.Profile().Costs(), nil
+}
+
 // StartProfile measures every pass from now on.
 func (c *Crew[K]) StartProfile() {
 	for _, w := range c.workers {

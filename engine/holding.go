@@ -17,7 +17,7 @@ type holding[K comparable] struct {
 	dev    device.Device
 	layout *Layout
 	train  bool
-	closed   bool
+	closed bool
 
 	weights device.Buffer
 	moments [2]device.Buffer // nil without training
@@ -143,6 +143,7 @@ func (h *holding[K]) reserve(bytes int64) error {
 // allocArenas puts arenas of a size in the place of those that are there. After an error there are none.
 func (h *holding[K]) allocArenas(bytes int64) (err error) {
 	freeAll(h.arenas)
+	h.dev.Trim() // arenas of another size are no use to the new ones
 	for i := range h.arenas {
 		if h.arenas[i], err = h.dev.Alloc(bytes, fmt.Sprintf("arena of worker %d", i)); err != nil {
 			h.arenas[i] = nil
@@ -161,6 +162,22 @@ func (h *holding[K]) Room() int64 {
 	}
 	rest := u.Limit - u.Held - (u.Allocated - h.usage(0).Arenas)
 	return max(0, rest/int64(len(h.arenas))/align*align)
+}
+
+// MakeTables makes the tables of constants that a program reads.
+func (h *holding[K]) MakeTables(key K) error {
+	p, err := h.programs.Get(key)
+	if err != nil {
+		return err
+	}
+	for _, s := range p.Steps {
+		for _, in := range s.In {
+			if in.Space == Shared {
+				h.net.Table(in.Name, in.Type.Shape)
+			}
+		}
+	}
+	return nil
 }
 
 // shrink makes arenas that are larger as small as bytes, and says whether it has.

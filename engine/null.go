@@ -28,16 +28,8 @@ func (n *Null[K]) Prepare(batches []Batch[K], bytes int64) error {
 		return err
 	}
 	for _, b := range batches {
-		p, err := n.programs.Get(b.Key)
-		if err != nil {
+		if err := n.MakeTables(b.Key); err != nil {
 			return err
-		}
-		for _, s := range p.Steps {
-			for _, in := range s.In {
-				if in.Space == Shared {
-					n.net.Table(in.Name, in.Type.Shape)
-				}
-			}
 		}
 	}
 	return nil
@@ -111,6 +103,9 @@ func (n *Null[K]) Trim() { n.dev.Trim() }
 
 // Forget drops all programs.
 func (n *Null[K]) Forget() { n.programs.Clear() }
+
+// Measure has nothing to measure.
+func (n *Null[K]) Measure(*Pass[K]) (*Costs, error) { return nil, nil }
 
 // StartProfile has nothing to measure.
 func (n *Null[K]) StartProfile() {}

@@ -36,6 +36,8 @@ type Replica[K comparable] interface {
 	// part of a pass that can fail for memory, with an error that wraps *device.OutOfMemory: arenas have the size that
 	// they had then, and whatever is to run has to be prepared again.
 	Prepare(batches []Batch[K], bytes int64) error
+	// MakeTables makes the tables of constants that a program reads, so that it is known what they take.
+	MakeTables(key K) error
 	// Run makes a pass over batches that were prepared. Gradients are added to those of earlier passes since Reduce.
 	// After an error there are none, those of earlier passes included.
 	Run(p *Pass[K]) error
@@ -69,6 +71,9 @@ type Replica[K comparable] interface {
 	Trim()
 	// Forget drops all programs. What is to run has to be prepared again, and compiled.
 	Forget()
+	// Measure makes a pass that was prepared, twice, and says what the ops of the second cost. Its gradients are dropped,
+	// with those of earlier passes. Nil where nothing can be measured.
+	Measure(p *Pass[K]) (*Costs, error)
 	// StartProfile measures every pass from now on; Profile is the sum of all workers, nil where nothing is measured.
 	StartProfile()
 	Profile() *Profile

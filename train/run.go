@@ -15,17 +15,19 @@ import (
 
 // run is a run in progress.
 type run struct {
-	cfg     Config
-	sets    sets
-	net     model.Config
-	memory  device.Device
-	replica update.Replica
-	updater *update.Updater
-	judge   *recognize.Recognizer // scores with the weights in training
-	ledger  *ledger
-	report  *reporter
-	metrics *metrics
-	meter   meter
+	cfg       Config
+	sets      sets
+	net       model.Config
+	pool      *device.Pool            // of all buffers
+	limitFrom string                  // what sets its limit
+	reliefs   [update.Lowered + 1]int // how often each was needed in this session
+	replica   update.Replica
+	updater   *update.Updater
+	judge     *recognize.Recognizer // scores with the weights in training
+	ledger    *ledger
+	report    *reporter
+	metrics   *metrics
+	meter     meter
 
 	skipped skips
 	tested  *recognize.Evaluation // of the test set

@@ -31,6 +31,7 @@ type Fit struct {
 
 	replica Replica
 	limit   int64 // bytes of each arena that may not be passed; 0: none
+	lack    error // the last one that was relieved
 
 	mu   sync.Mutex
 	ways map[Variant]way
@@ -147,13 +148,14 @@ const (
 	Lowered             // arenas are smaller from now on: smaller micro-batches, or values are computed again
 )
 
-// relieve does the next thing for a pass that failed with err, where it is for lack of memory. need is what its largest
-// micro-batch takes, in bytes. It says whether to try again.
-func (f *Fit) relieve(rung int, err error, need int64) bool {
+// Relieve does the next thing for what failed with err, where that is for lack of memory: rung counts from 0 for what
+// is tried again and again. need is what its largest micro-batch takes, in bytes. It says whether to try once more.
+func (f *Fit) Relieve(rung int, err error, need int64) bool {
 	var oom *device.OutOfMemory
 	if !errors.As(err, &oom) {
 		return false
 	}
+	f.lack = err
 	r := Relief{Rung: min(Rung(rung), Lowered), Err: err}
 	switch r.Rung {
 	case Trimmed:

@@ -91,7 +91,7 @@ func (r *Runner) prepare() error {
 			return nil
 		}
 		need, failed := r.need()
-		if failed != nil || !r.Fit.relieve(rung, err, need) {
+		if failed != nil || !r.Fit.Relieve(rung, err, need) {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func (r *Runner) leave(rows []int) error {
 		if err != nil {
 			return err
 		}
-		large := &TooLarge{ID: e.Utt.ID, Seconds: e.Utt.Duration, Need: w.least, Room: r.Fit.Limit()}
+		large := &TooLarge{ID: e.Utt.ID, Seconds: e.Utt.Duration, Need: w.least, Room: r.Fit.Limit(), Err: r.Fit.lack}
 		if !r.Fit.Leave {
 			return large
 		}

@@ -9,9 +9,13 @@ type TooLarge struct {
 	Seconds float64 // of sound
 	Need    int64   // bytes of a worker's arena
 	Room    int64   // bytes that it may have
+	Err     error   // what the memory was lacking for; nil where it was known beforehand that it would
 }
 
 // Error says what it takes and what there is.
 func (e *TooLarge) Error() string {
 	return fmt.Sprintf("%s (%.1f s): a pass over it alone takes %d bytes, and a worker can have %d", e.ID, e.Seconds, e.Need, e.Room)
 }
+
+// Unwrap is what the memory was lacking for.
+func (e *TooLarge) Unwrap() error { return e.Err }

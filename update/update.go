@@ -13,8 +13,8 @@ import (
 
 // Options say how updates are made.
 type Options struct {
-	BatchSize    int  // the most rows of a micro-batch
-	Half         bool // store what the backward pass needs as float16, and scale the loss
+	BatchSize    int     // the most rows of a micro-batch
+	Half         bool    // store what the backward pass needs as float16, and scale the loss
 	Seed         uint64  // of dropout
 	LearningRate float64 // its peak
 	Warmup       int     // updates until then
@@ -46,9 +46,9 @@ type Outcome struct {
 	Audio         float64 // seconds of sound
 	Norm          float64 // of the gradient, before clipping
 	Skipped       Reason
-	Unreadable    []string // ids of the utterances whose file could not be read
+	Unreadable    []string    // ids of the utterances whose file could not be read
 	TooLarge      []*TooLarge // utterances that were left out for lack of memory
-	NotFinite     []string // ids of the utterances whose loss is not finite, where Skipped is NotFiniteGradient
+	NotFinite     []string    // ids of the utterances whose loss is not finite, where Skipped is NotFiniteGradient
 }
 
 // Reason says why a window gave no update.
@@ -142,13 +142,8 @@ func (u *Updater) ask(scale float64) Ask {
 func (u *Updater) count(window []*data.Example) (out Outcome) {
 	net := u.Runner.Net
 	for _, e := range window {
-		var large *TooLarge
-		switch {
-		case errors.As(e.Err, &large):
-			out.TooLarge = append(out.TooLarge, large)
-			continue
-		case e.Err != nil:
-			out.Unreadable = append(out.Unreadable, e.Utt.ID)
+		if e.Err != nil {
+			out.leave(e)
 			continue
 		}
 		out.Utterances++
@@ -166,6 +161,16 @@ func (u *Updater) count(window []*data.Example) (out Outcome) {
 		out.Skipped = NothingFeasible
 	}
 	return out
+}
+
+// leave counts an utterance that takes no part.
+func (out *Outcome) leave(e *data.Example) {
+	var large *TooLarge
+	if errors.As(e.Err, &large) {
+		out.TooLarge = append(out.TooLarge, large)
+		return
+	}
+	out.Unreadable = append(out.Unreadable, e.Utt.ID)
 }
 
 // overflow handles a loss or gradient that is not finite.
@@ -196,7 +201,9 @@ func (u *Updater) Finite() error {
 }
 
 // Shapes lists the batch shapes that updates over a stretch of windows meet: see [Runner.Shapes].
-func (u *Updater) Shapes(w Windows, s Span) ([]Met, []Left, error) { return u.Runner.Shapes(w, s, u.ask(1)) }
+func (u *Updater) Shapes(w Windows, s Span) ([]Met, []Left, error) {
+	return u.Runner.Shapes(w, s, u.ask(1))
+}
 
 // FLOPs is the number of floating-point operations of the passes of an update with this window.
 func (u *Updater) FLOPs(window []*data.Example) (float64, error) {
