@@ -123,6 +123,7 @@ func TestPoolMakesRoomUnderItsLimit(t *testing.T) {
 		t.Errorf("full to the limit: %+v, %d over it", u, p.Over())
 	}
 	large.Free()
+	holds(t, "full to the limit, and idle in part", p, host, 1408, 2048)
 	for _, size := range []int64{math.MaxInt64, math.MaxInt64 - 64, math.MaxInt64 / 2} {
 		_, err := p.Alloc(size, "all")
 		refused(t, err)
@@ -145,6 +146,25 @@ func TestPoolGivesBackTheLargest(t *testing.T) {
 	}
 	p.SetLimit(300) // 596 are too many: 512, and of the other two the smaller
 	holds(t, "without the largest and the smallest", p, host, 0, 256)
+}
+
+// Of segments of one size the oldest goes, be it enough or not.
+func TestPoolGivesBackTheOldest(t *testing.T) {
+	for _, limit := range []int64{1024, 512} {
+		p := device.NewPool(device.NewHost(), 0)
+		blocks := []device.Buffer{alloc(t, p, 512, "a"), alloc(t, p, 512, "b"), alloc(t, p, 512, "c")}
+		youngest := address(blocks[2])
+		for _, b := range blocks {
+			b.Free()
+		}
+		p.SetLimit(limit)
+		for p.Usage().Cached() > 512 {
+			alloc(t, p, 512, "b")
+		}
+		if p.Usage().Reserved != limit || address(alloc(t, p, 512, "c")) != youngest {
+			t.Errorf("with a limit of %d the youngest segment has gone, %+v is left", limit, p.Usage())
+		}
+	}
 }
 
 // A limit that falls takes idle memory at once; what lives stays, and nothing comes until there is room.

@@ -95,6 +95,11 @@ func TestPoolOverNothing(t *testing.T) {
 	if p.Trim() != 1<<49 || null.Usage().Reserved != 0 {
 		t.Errorf("%+v is left", null.Usage())
 	}
+	p.SetLimit(0)
+	if _, err := p.Alloc(math.MaxInt64-63, "d"); refused(t, err).Size != math.MaxInt64-63 { // it can't be rounded up
+		t.Error(err)
+	}
+	alloc(t, p, math.MaxInt64-64, "d").Free()
 }
 
 // Memory that was used comes back as zeros, of the whole buffer.
