@@ -2,6 +2,7 @@ package device_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -133,19 +134,20 @@ func TestPoolMakesRoomUnderItsLimit(t *testing.T) {
 	}
 }
 
-// The largest goes first where no segment is enough by itself.
-func TestPoolGivesBackTheLargest(t *testing.T) {
-	host := device.NewHost()
-	p := device.NewPool(host, 0)
-	var blocks []device.Buffer
-	for _, size := range []int64{128, 512, 256} {
-		blocks = append(blocks, alloc(t, p, size, "b"))
+// The smallest segment that is enough goes, and while none is, the largest.
+func TestPoolGivesBackWhatIsNeeded(t *testing.T) {
+	for limit, left := range map[int64]int64{
+		896: 896, 895: 768, 768: 768, 767: 640, 640: 640, 639: 384, 300: 256, 255: 128, 127: 0,
+	} {
+		host := device.NewHost()
+		p := device.NewPool(host, 0)
+		blocks := []device.Buffer{alloc(t, p, 128, "a"), alloc(t, p, 512, "b"), alloc(t, p, 256, "c")}
+		for _, b := range blocks {
+			b.Free()
+		}
+		p.SetLimit(limit)
+		holds(t, fmt.Sprint("with a limit of ", limit), p, host, 0, left)
 	}
-	for _, b := range blocks {
-		b.Free()
-	}
-	p.SetLimit(300) // 596 are too many: 512, and of the other two the smaller
-	holds(t, "without the largest and the smallest", p, host, 0, 256)
 }
 
 // Of segments of one size the oldest goes, be it enough or not.

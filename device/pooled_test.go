@@ -40,6 +40,10 @@ func TestPooledBufferIsAView(t *testing.T) {
 	}
 	copy(left.Host(), bytes.Repeat([]byte{1}, 64))
 	copy(right.Host(), bytes.Repeat([]byte{2}, 64))
+	copy(b.Host(), "0123456789")
+	if b.ZeroRange(3, 4); string(b.Host()) != "012\x00\x00\x00\x00789" {
+		t.Errorf("4 zeros at 3: %q", b.Host())
+	}
 	b.ZeroRange(-3, 100)
 	b.ZeroRange(5, math.MaxInt64)
 	b.Zero()

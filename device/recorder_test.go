@@ -12,8 +12,8 @@ type span struct {
 	size int64
 }
 
-// recorder is the host's memory up to a number of bytes (0: all of it), and knows where its buffers lie, in the order in
-// which they came.
+// recorder is the host's memory up to a number of bytes (0: all of it), and knows where its buffers lie, in the order
+// in which they came.
 type recorder struct {
 	device.Device
 	most  int64
