@@ -17,10 +17,11 @@ import (
 // Allocated is the sum of the sizes that were asked for, as with the devices below: for sizes that are multiples of 64
 // it is what blocks take too, to the byte.
 //
-// Reserved + Held never grows past the limit. Where it would, segments that are idle as a whole are given back first:
-// while one of them suffices the smallest such, else the largest. Where the device below has no memory all of them are
-// given back, and it is asked once more. While Reserved + Held is above the limit, because that was lowered or Held has
-// grown, nothing is allocated, not even from idle blocks, and no segment stays idle: the process has to shrink.
+// Reserved never grows past the limit less Held. Where it would, segments that are idle as a whole are given back
+// first: the smallest that is enough by itself, or the largest and then so on. Where the device below has no memory all
+// of them are given back, and it is asked once more. While Reserved + Held is above the limit, because that was lowered
+// or Held has grown, nothing is allocated, not even from idle blocks, and no segment stays idle: the process has to
+// shrink.
 //
 // Finding a block takes time in proportion to the number of blocks. That is meant for some hundreds of buffers.
 type Pool struct {

@@ -1,9 +1,8 @@
 package device_test
 
 import (
-	"bytes"
 	"errors"
-	"io"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -125,6 +124,7 @@ func TestPoolMakesRoomUnderItsLimit(t *testing.T) {
 		t.Errorf("full to the limit: %+v, %d over it", u, p.Over())
 	}
 	large.Free()
+	holds(t, "full to the limit, and idle in part", p, host, 1408, 2048)
 	for _, size := range []int64{math.MaxInt64, math.MaxInt64 - 64, math.MaxInt64 / 2} {
 		_, err := p.Alloc(size, "all")
 		refused(t, err)
@@ -134,19 +134,39 @@ func TestPoolMakesRoomUnderItsLimit(t *testing.T) {
 	}
 }
 
-// The largest goes first where no segment is enough by itself.
-func TestPoolGivesBackTheLargest(t *testing.T) {
-	host := device.NewHost()
-	p := device.NewPool(host, 0)
-	var blocks []device.Buffer
-	for _, size := range []int64{128, 512, 256} {
-		blocks = append(blocks, alloc(t, p, size, "b"))
+// The smallest segment that is enough goes, and while none is, the largest.
+func TestPoolGivesBackWhatIsNeeded(t *testing.T) {
+	for limit, left := range map[int64]int64{
+		896: 896, 895: 768, 768: 768, 767: 640, 640: 640, 639: 384, 300: 256, 255: 128, 127: 0,
+	} {
+		host := device.NewHost()
+		p := device.NewPool(host, 0)
+		blocks := []device.Buffer{alloc(t, p, 128, "a"), alloc(t, p, 512, "b"), alloc(t, p, 256, "c")}
+		for _, b := range blocks {
+			b.Free()
+		}
+		p.SetLimit(limit)
+		holds(t, fmt.Sprint("with a limit of ", limit), p, host, 0, left)
 	}
-	for _, b := range blocks {
-		b.Free()
+}
+
+// Of segments of one size the oldest goes, be it enough or not.
+func TestPoolGivesBackTheOldest(t *testing.T) {
+	for _, limit := range []int64{1024, 512} {
+		p := device.NewPool(device.NewHost(), 0)
+		blocks := []device.Buffer{alloc(t, p, 512, "a"), alloc(t, p, 512, "b"), alloc(t, p, 512, "c")}
+		youngest := address(blocks[2])
+		for _, b := range blocks {
+			b.Free()
+		}
+		p.SetLimit(limit)
+		for p.Usage().Cached() > 512 {
+			alloc(t, p, 512, "b")
+		}
+		if p.Usage().Reserved != limit || address(alloc(t, p, 512, "c")) != youngest {
+			t.Errorf("with a limit of %d the youngest segment has gone, %+v is left", limit, p.Usage())
+		}
 	}
-	p.SetLimit(300) // 596 are too many: 512, and of the other two the smaller
-	holds(t, "without the largest and the smallest", p, host, 0, 256)
 }
 
 // A limit that falls takes idle memory at once; what lives stays, and nothing comes until there is room.
@@ -274,130 +294,5 @@ func TestPoolHandsOtherErrorsOn(t *testing.T) {
 	}
 	if u := p.Usage(); u != (device.Usage{}) || p.Name() != "cpu" {
 		t.Errorf("%s: %+v", p.Name(), u)
-	}
-}
-
-// A buffer is its own part of the segment, and nothing beyond, before and after it.
-func TestPooledBufferIsAView(t *testing.T) {
-	p := device.NewPool(device.NewHost(), 0)
-	alloc(t, p, 192, "whole").Free()
-	left, b, right := alloc(t, p, 64, "left"), alloc(t, p, 10, "b"), alloc(t, p, 64, "right")
-	if address(b) != address(left)+64 || address(right) != address(b)+64 || cap(b.Host()) != 10 {
-		t.Fatal("not side by side")
-	}
-	if n, err := b.WriteAt(bytes.Repeat([]byte{7}, 20), 4); n != 6 || err != io.ErrShortWrite {
-		t.Errorf("writing 20 bytes, 14 of them past the end: %d, %v", n, err)
-	}
-	got := make([]byte, 20)
-	if n, err := b.ReadAt(got, 2); n != 8 || err != io.EOF || string(got[:8]) != "\x00\x00\x07\x07\x07\x07\x07\x07" {
-		t.Errorf("reading 20 bytes, 12 of them past the end: %d, %v, %q", n, err, got)
-	}
-	if n, err := b.ReadAt(got[:8], 2); n != 8 || err != nil {
-		t.Errorf("reading to the end: %d, %v", n, err)
-	}
-	for _, offset := range []int64{-1, 11, math.MaxInt64} {
-		if n, err := b.ReadAt(got, offset); n != 0 || err == nil {
-			t.Errorf("reading at %d: %d, %v", offset, n, err)
-		}
-		if n, err := b.WriteAt(got, offset); n != 0 || err == nil {
-			t.Errorf("writing at %d: %d, %v", offset, n, err)
-		}
-	}
-	copy(left.Host(), bytes.Repeat([]byte{1}, 64))
-	copy(right.Host(), bytes.Repeat([]byte{2}, 64))
-	b.ZeroRange(-3, 100)
-	b.ZeroRange(5, math.MaxInt64)
-	b.Zero()
-	if !bytes.Equal(b.Host(), make([]byte, 10)) || bytes.Contains(left.Host(), []byte{0}) || bytes.Contains(right.Host(), []byte{0}) {
-		t.Error("Zero did not clear the buffer alone")
-	}
-	b.Free()
-	b.Free()
-	b.Zero()
-	again := alloc(t, p, 10, "again")
-	if n, err := b.WriteAt([]byte{1}, 0); n != 0 || err == nil || b.Host() != nil || again.Host()[0] != 0 {
-		t.Errorf("a buffer that was given back is written to: %d, %v", n, err)
-	}
-	if n, err := b.ReadAt(got, 0); n != 0 || err == nil {
-		t.Errorf("a buffer that was given back is read: %d, %v", n, err)
-	}
-	if u := p.Usage(); u.Buffers != 3 || u.Allocated != 138 {
-		t.Errorf("usage is %+v", u)
-	}
-	none := alloc(t, p, 0, "none")
-	if n, err := none.WriteAt([]byte{1}, 0); n != 0 || err != io.ErrShortWrite || len(none.Host()) != 0 || none.Size() != 0 {
-		t.Errorf("writing to a buffer of no bytes: %d, %v", n, err)
-	}
-	if n, err := none.ReadAt(nil, 0); n != 0 || err != nil {
-		t.Errorf("reading nothing of a buffer of no bytes: %d, %v", n, err)
-	}
-	none.Free()
-	none.Free()
-	if u := p.Usage(); u.Buffers != 3 {
-		t.Errorf("usage is %+v", u)
-	}
-}
-
-// Memory that was used comes back as zeros, of the whole buffer.
-func TestPoolClearsWhatWasUsed(t *testing.T) {
-	p := device.NewPool(device.NewHost(), 0)
-	for _, size := range []int64{1000, 1000, 100, 1, 1000} {
-		b := alloc(t, p, size, "b")
-		if !bytes.Equal(b.Host(), make([]byte, size)) {
-			t.Errorf("%d bytes are not zeros", size)
-		}
-		for i := range b.Host() {
-			b.Host()[i] = 0xff
-		}
-		b.Free()
-	}
-	if u := p.Usage(); u.Reserved != 1024 {
-		t.Errorf("%d bytes are reserved, want those of the first buffer", u.Reserved)
-	}
-}
-
-// A plan is carried out without memory, in a pool as without one.
-func TestPoolOverNothing(t *testing.T) {
-	null := device.NewNull(0)
-	p := device.NewPool(null, 1<<50)
-	a := alloc(t, p, 1<<49, "a")
-	a.Free()
-	a, b := alloc(t, p, 1<<48, "a"), alloc(t, p, 1<<48, "b")
-	holds(t, "two halves", p, null, 1<<49, 1<<49)
-	if n, err := b.WriteAt([]byte{1, 2}, 1<<48-1); n != 1 || err != io.ErrShortWrite || b.Host() != nil {
-		t.Errorf("writing to nothing: %d, %v", n, err)
-	}
-	if _, err := b.ReadAt(make([]byte, 1), 0); err == nil {
-		t.Error("something was read from nothing")
-	}
-	if _, err := p.Alloc(1<<49+1, "c"); refused(t, err).Limit != 1<<50 {
-		t.Error(err)
-	}
-	a.Free()
-	b.Free()
-	if p.Trim() != 1<<49 || null.Usage().Reserved != 0 {
-		t.Errorf("%+v is left", null.Usage())
-	}
-}
-
-// Who frees and allocates the same size again makes one Go object, the buffer.
-func TestPoolReusesWithoutGarbage(t *testing.T) {
-	p := device.NewPool(device.NewHost(), 1<<20)
-	sizes := []int64{1 << 10, 3 << 10, 5 << 10}
-	var live [3]device.Buffer
-	n := testing.AllocsPerRun(100, func() {
-		for i, size := range sizes {
-			b, err := p.Alloc(size, "arena")
-			if err != nil {
-				t.Fatal(err)
-			}
-			live[i] = b
-		}
-		for _, b := range live {
-			b.Free()
-		}
-	})
-	if n != 3 {
-		t.Errorf("3 buffers take %g allocations", n)
 	}
 }

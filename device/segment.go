@@ -63,8 +63,8 @@ func bestFit(segments []*segment, size int64) (best *segment, at int) {
 	return best, at
 }
 
-// spare is the idle segment to be given back for so many bytes: the smallest that is enough, or else the largest; -1 if
-// there is none.
+// spare is the idle segment to be given back for so many bytes: the smallest that is enough, or else the largest; of
+// several the oldest; -1 if there is none.
 func spare(segments []*segment, bytes int64) int {
 	best, most := -1, int64(0)
 	for i, s := range segments {
