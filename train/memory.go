@@ -112,15 +112,15 @@ func (r *run) planMemory() error {
 	if err != nil {
 		return err
 	}
-	if err := r.costs(p.training); err != nil {
-		return err
-	}
 	if err := r.prepareTables(p); err != nil {
 		return err
 	}
 	r.account()
 	whole := p // what would be taken if there were room for everything
 	if limit := r.startLimit(p); limit > 0 {
+		if err := r.costs(p.training); err != nil {
+			return err
+		}
 		r.fit().SetLimit(limit)
 		if p, err = r.listPasses(); err != nil {
 			return err
@@ -141,7 +141,7 @@ func (r *run) planMemory() error {
 			return err
 		}
 	}
-	if r.ledger.state.Lessons.Arena = r.fit().Limit(); r.fit().Limit() > 0 {
+	if r.learn(); r.fit().Limit() > 0 {
 		r.replica.Forget() // what was compiled to find its price only
 	}
 	r.sayLeft(p)

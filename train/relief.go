@@ -1,6 +1,11 @@
 package train
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"konkanitrain/device"
 	"konkanitrain/internal/words"
 	"konkanitrain/update"
 )
@@ -22,10 +27,36 @@ func (r *run) relieved(x update.Relief) {
 	}
 }
 
-// learn notes the limit of each arena, which a resumed run begins with.
-func (r *run) learn() {
-	r.ledger.state.Lessons.Arena = r.fit().Limit()
-	r.ledger.good.Lessons = r.ledger.state.Lessons
+// ErrOutOfMemory says that a run was stopped for lack of memory, after it had saved its state.
+var ErrOutOfMemory = errors.New("out of memory")
+
+// withoutMemory adds to an error that is for lack of memory which settings need less, and how to go on.
+func (r *run) withoutMemory(err error) error {
+	var oom *device.OutOfMemory
+	var large *update.TooLarge
+	switch {
+	case errors.As(err, &large):
+		return fmt.Errorf("%w: %w; go on without such utterances: %s", ErrOutOfMemory, err, r.resumeCommand("--on_oom skip"))
+	case errors.As(err, &oom):
+		return fmt.Errorf("%w: %w; go on with fewer workers, or where there is more memory: %s", ErrOutOfMemory, err, r.resumeCommand("--cpu_workers 1"))
+	}
+	return err
+}
+
+// resumeCommand is the whole command that goes on with the run, for a shell.
+func (r *run) resumeCommand(flags string) string {
+	return fmt.Sprintf("konkanitrain --checkpoint_dir %s --resume auto %s", quoted(r.ledger.dir), flags)
+}
+
+// quoted is a word as a shell reads it.
+func quoted(word string) string {
+	plain := func(c rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%", c)
+	}
+	if word != "" && !strings.ContainsFunc(word, plain) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // yield gives back what the run holds above its limit, where that was lowered since the last window.

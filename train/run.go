@@ -97,6 +97,7 @@ func (r *run) close() {
 	if r.replica != nil {
 		r.replica.Close()
 	}
+	r.pool.Trim()
 	r.ledger.close()
 }
 

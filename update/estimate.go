@@ -41,7 +41,7 @@ func (r *Runner) Estimate(rows []data.Length, ask Ask) (e Estimate, err error) {
 
 // Least is what a pass over one row takes at the least, in bytes of an arena.
 func (r *Runner) Least(row data.Length, ask Ask) (int64, error) {
-	w, err := r.Fit.way(ask, bucket(1, row.Frames, max(1, row.Tokens), r.Net))
+	w, err := r.Fit.fastest(ask, bucket(1, row.Frames, max(1, row.Tokens), r.Net))
 	return w.least, err
 }
 

@@ -77,10 +77,13 @@ func (f *Fit) room() int64 {
 
 // way finds the fastest way for a shape that fits. With room for everything nothing has to be known of it.
 func (f *Fit) way(ask Ask, s model.Shape) (way, error) {
-	room := f.room()
-	if room == math.MaxInt64 {
+	if f.room() == math.MaxInt64 {
 		return way{recompute: f.first(ask.Purpose), fits: true}, nil
 	}
+	return f.fastest(ask, s)
+}
+
+func (f *Fit) fastest(ask Ask, s model.Shape) (way, error) {
 	key := ask.variant(s, engine.RecomputeNone)
 	f.mu.Lock()
 	w, known := f.ways[key]
@@ -88,7 +91,7 @@ func (f *Fit) way(ask Ask, s model.Shape) (way, error) {
 	if known {
 		return w, nil
 	}
-	w, err := f.find(ask, s, room)
+	w, err := f.find(ask, s, f.room())
 	if err == nil {
 		f.mu.Lock()
 		f.ways[key] = w
@@ -110,13 +113,10 @@ func (f *Fit) find(ask Ask, s model.Shape, room int64) (best way, err error) {
 		}
 		p := prices[0]
 		best.least = min(best.least, p.Bytes)
-		if p.Bytes > room {
-			continue
-		}
-		if t := f.seconds(p); !best.fits || t < best.seconds {
+		if t := f.seconds(p); p.Bytes <= room && (!best.fits || t < best.seconds) {
 			best.recompute, best.seconds, best.fits = r, t, true
 		}
-		if i == 0 {
+		if i == 0 && best.fits && room < math.MaxInt64 {
 			break // what repeats nothing is the fastest
 		}
 	}

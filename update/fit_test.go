@@ -23,18 +23,30 @@ type fitting struct {
 	*counting
 	u    *Updater
 	pool *device.Pool
+	lib  *engine.Library[Variant]
 	said []Relief
 }
 
 // newFitting makes one whose pool holds so many bytes at most; 0 for any number.
-func newFitting(t *testing.T, net model.Config, o Options, workers int, limit int64) *fitting {
+func newFitting(t testing.TB, net model.Config, o Options, workers int, limit int64) *fitting {
 	t.Helper()
 	network, err := Network(net)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fitting{pool: device.NewPool(device.NewHost(), limit)}
-	crew, err := engine.NewCrew(f.pool, engine.NewLibrary(network), workers, true)
+	return fittingWith(t, engine.NewLibrary(network), net, o, workers, limit)
+}
+
+// again is one like f, with the programs that f has compiled; f is not used any more.
+func (f *fitting) again(workers int, limit int64) *fitting {
+	f.rig.Close()
+	return fittingWith(f.t, f.lib, f.net, f.u.o, workers, limit)
+}
+
+func fittingWith(t testing.TB, lib *engine.Library[Variant], net model.Config, o Options, workers int, limit int64) *fitting {
+	t.Helper()
+	f := &fitting{pool: device.NewPool(device.NewHost(), limit), lib: lib}
+	crew, err := engine.NewCrew(f.pool, lib, workers, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,14 +85,15 @@ func TestUpdatesFitALimit(t *testing.T) {
 		free := newFitting(t, net, o, 2, 0)
 		want := mustUpdate(t, free.u, window)
 		smallest, again := math.MaxInt, 0
-		for share := int64(100); share >= 30; share -= 5 {
-			f := newFitting(t, net, o, 2, 0)
+		f := newFitting(t, net, o, 2, 0)
+		for _, share := range []int64{100, 50, 30, 20, 12, 8, 4} {
+			f = f.again(2, 0)
 			limit := most * share / 100
 			f.u.Runner.Fit.SetLimit(limit)
 			got, err := f.u.Update(window)
 			var large *TooLarge
 			if errors.As(err, &large) {
-				if share > 45 || large.ID != "utt1" || large.Need <= limit || large.Room != limit || f.u.Updates != 0 {
+				if share > 8 || large.ID != "utt1" || large.Need <= limit || large.Room != limit || f.u.Updates != 0 {
 					t.Errorf("%d decoder layers, %d %% of the arena: %v", decoder, share, err)
 				}
 				continue
@@ -158,8 +171,9 @@ func TestLadder(t *testing.T) {
 	calm := newFitting(t, net, o, 2, 0)
 	mustUpdate(t, calm.u, window)
 	lack := &device.OutOfMemory{What: "arena of worker 1"}
+	f := newFitting(t, net, o, 2, 0)
 	for refusals := range 6 {
-		f := newFitting(t, net, o, 2, 0)
+		f = f.again(2, 0)
 		f.fail = slices.Repeat([]error{lack}, refusals)
 		before := f.everything(f.u)
 		out, err := f.u.Update(window)
@@ -194,7 +208,7 @@ func TestLadder(t *testing.T) {
 		}
 	}
 	// What is not for lack of memory comes through at once.
-	f := newFitting(t, net, o, 2, 0)
+	f = f.again(2, 0)
 	broken := errors.New("broken")
 	f.fail = []error{broken}
 	if _, err := f.u.Update(window); err != broken || f.said != nil {
@@ -301,16 +315,20 @@ func TestShapesUnderALimitAreThoseMet(t *testing.T) {
 	o.BatchSize = 8
 	span := Span{Count: 14}
 	f := newFitting(t, net, o, 2, 0)
-	free, left, err := f.u.Shapes(l, span)
-	if err != nil || left != nil {
+	if _, left, err := f.u.Shapes(l, span); err != nil || left != nil {
 		t.Fatal(left, err)
 	}
-	_, most, err := f.u.Runner.Largest(free)
+	var rows []data.Length
+	for k := range span.Count {
+		rows = append(rows, l.Lengths(0, k, nil)...)
+	}
+	slices.SortFunc(rows, func(a, b data.Length) int { return a.Frames - b.Frames })
+	limit, err := f.u.Runner.Least(rows[len(rows)*9/10], f.u.ask(1)) // nine in ten fit, this one just so
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.u.Runner.Fit.Leave = true
-	f.u.Runner.Fit.SetLimit(most * 3 / 20)
+	f.u.Runner.Fit.SetLimit(limit)
 	met, left, err := f.u.Shapes(l, span)
 	if err != nil || len(left) == 0 || len(left) > 100 {
 		t.Fatal(len(left), err)
@@ -337,7 +355,7 @@ func TestShapesUnderALimitAreThoseMet(t *testing.T) {
 	if !maps.Equal(foretold, f.runs) || !slices.Equal(out, left) {
 		t.Errorf("foretold %v and %v,\nmet %v and %v", foretold, left, f.runs, out)
 	}
-	if held := f.rig.Usage().Arenas / 2; held > most*3/20 {
+	if held := f.rig.Usage().Arenas / 2; held > limit {
 		t.Errorf("arenas of %d bytes", held)
 	}
 }
