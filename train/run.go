@@ -69,11 +69,13 @@ type Result struct {
 // Run trains as cfg says, and shows how it goes on. When ctx ends, the update in hand is finished and saved, and the
 // error is ErrInterrupted. Where something else stops the run and the weights are sound, they are saved as well.
 func Run(ctx context.Context, cfg Config, o Options) (*Result, error) {
+	defer leanHeap()()
 	r, err := setUp(ctx, cfg, o)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
+	r.replica.Trim() // compiling has left garbage
 	if err = r.loop(ctx); err == nil {
 		err = r.finish(ctx)
 	}
