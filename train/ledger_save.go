@@ -50,6 +50,18 @@ func (l *ledger) save(due bool) error {
 	return nil
 }
 
+// withNewest adds to the error of a run that can't save where it can go on from.
+func (l *ledger) withNewest(err error) error {
+	if l.newest == "" {
+		return fmt.Errorf("%w\nthere is no checkpoint yet: begin anew", err)
+	}
+	how := "auto"
+	if !l.inside(l.newest) {
+		how = l.newest
+	}
+	return fmt.Errorf("%w\nnothing after the last checkpoint is saved: --resume %s goes on from %s", err, how, l.newest)
+}
+
 // sound is an error if a weight is not a finite number: such a state is never saved.
 func (l *ledger) sound() error {
 	odd, err := l.memory.replica.Finite()
