@@ -18,6 +18,7 @@ type holding[K comparable] struct {
 	layout *Layout
 	train  bool
 	closed bool
+	broken *BrokenError // of an update that ended in its middle; nil: weights and moments are sound
 
 	weights device.Buffer
 	moments [2]device.Buffer // nil without training
@@ -77,10 +78,13 @@ func freeAll(list []device.Buffer) {
 	}
 }
 
-// usable is an error after Close.
+// usable is an error after Close, and after an update that ended in its middle.
 func (h *holding[K]) usable() error {
 	if h.closed {
 		return errors.New("this replica is closed: its memory is given back")
+	}
+	if h.broken != nil {
+		return h.broken
 	}
 	return nil
 }

@@ -44,7 +44,8 @@ type Replica[K comparable] interface {
 	// Reduce sums the gradients of all passes since the last Reduce, in a fixed order, and returns the sum of its
 	// squares.
 	Reduce() (squares float64, err error)
-	// Update applies one step of AdamW with the gradient that Reduce has left.
+	// Update applies one step of AdamW with the gradient that Reduce has left. After an error that is a *BrokenError the
+	// replica is good for nothing but Close; after another one nothing has changed.
 	Update(s AdamW) error
 	// Finite names the first weight that is not a finite number; nil if there is none.
 	Finite() (*NotFinite, error)
@@ -140,6 +141,18 @@ type NotFinite struct {
 	Index int    // of the element
 	Value float32
 }
+
+// BrokenError says that a change of the weights ended in its middle: some weights and moments are those before it, others
+// those after it. Nothing can be learned or saved from there, and every further use of the replica gives this error.
+type BrokenError struct{ Err error } // what ended it
+
+// Error says what that means.
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("a change of all weights ended in its middle, so they are of no use any more: %v", e.Err)
+}
+
+// Unwrap is what ended it.
+func (e *BrokenError) Unwrap() error { return e.Err }
 
 // String is "NAME[INDEX] is VALUE".
 func (n *NotFinite) String() string { return fmt.Sprintf("%s[%d] is %g", n.Name, n.Index, n.Value) }

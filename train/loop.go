@@ -8,12 +8,16 @@ import (
 	"time"
 
 	"konkanitrain/data"
+	"konkanitrain/engine"
 	"konkanitrain/internal/words"
 	"konkanitrain/update"
 )
 
 // ErrInterrupted says that the run was stopped from outside, after it had saved its state.
 var ErrInterrupted = errors.New("interrupted: the state is saved; go on with --resume auto")
+
+// ErrOutOfMemory says that the run was stopped for lack of memory, after it had saved what there was to save.
+var ErrOutOfMemory = errors.New("out of memory")
 
 // loop makes updates until the run has ended.
 func (r *run) loop(ctx context.Context) error {
@@ -104,6 +108,10 @@ func (r *run) nameUnreadable(s *data.Set) {
 // led to the end, unless the weights are broken.
 func (r *run) stopped(err error) error {
 	err = r.withoutMemory(err)
+	var broken *engine.BrokenError
+	if errors.As(err, &broken) && !r.profiling() {
+		return r.ledger.withNewest(err)
+	}
 	var diverged *update.DivergedError
 	if r.profiling() || errors.As(err, &diverged) || r.made() == 0 {
 		return err

@@ -27,9 +27,6 @@ func (r *run) relieved(x update.Relief) {
 	}
 }
 
-// ErrOutOfMemory says that a run was stopped for lack of memory, after it had saved its state.
-var ErrOutOfMemory = errors.New("out of memory")
-
 // withoutMemory adds to an error that is for lack of memory which settings need less, and how to go on.
 func (r *run) withoutMemory(err error) error {
 	var oom *device.OutOfMemory
