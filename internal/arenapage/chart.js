@@ -206,7 +206,6 @@ function line(x0, y0, x1, y1) {
 // drawMarks draws where the backward pass begins, the peak, and the step that the table is about.
 function drawMarks(p, snap) {
   const {backward, peak, live} = shown.program;
-  const upright = x => line(snap(x), margin.top, snap(x), p.bottom);
   const hidden = step => step < shown.left || step > shown.right;
 
   pen.strokeStyle = pen.fillStyle = color("ink");
@@ -214,7 +213,8 @@ function drawMarks(p, snap) {
   pen.setLineDash([5, 4]);
   for (let i = 1; i < steps(); i++) {
     if (backward[i] === backward[i - 1] || hidden(i)) continue;
-    upright(toX(i));
+    const x = snap(toX(i)) + 0.5;
+    line(x, margin.top, x, p.bottom);
     pen.textAlign = "right";
     pen.fillText(backward[i] ? "forward" : "backward", toX(i) - 6, 9);
     pen.textAlign = "left";
@@ -224,9 +224,8 @@ function drawMarks(p, snap) {
   for (const step of new Set([peak, shown.step])) {
     if (hidden(step + 0.5)) continue;
     const x = toX(step + 0.5), name = `${step === peak ? "peak, " : ""}step ${step}: ${bytesText(live[step])}`;
-    pen.strokeStyle = pen.fillStyle = color(step === peak ? "peak" : "accent");
-    pen.lineWidth = 1.5;
-    upright(x);
+    pen.fillStyle = color(step === peak ? "peak" : "accent");
+    pen.fillRect(snap(x) - snap(1), margin.top, 2 * snap(1), p.bottom - margin.top);
     const width = pen.measureText(name).width + 8, left = clamp(x + 3, p.left, p.right - width);
     pen.fillRect(left, margin.top + 2, width, 16);
     pen.fillStyle = color("page");

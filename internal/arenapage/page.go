@@ -65,6 +65,7 @@ func Write(w io.Writer, p Page) error {
 	if err := p.check(); err != nil {
 		return err
 	}
+	first := p.Programs[0]
 	data, err := json.Marshal(encode(p.Programs)) // escapes <, > and &: no text can end the script element
 	if err != nil {
 		return fmt.Errorf("the arena page's data as JSON: %w", err)
@@ -72,7 +73,7 @@ func Write(w io.Writer, p Page) error {
 	return pageTemplate.Execute(w, map[string]any{
 		"Title":  p.Title,
 		"Facts":  p.Facts,
-		"Table":  summarize(p.Programs[0]),
+		"Table":  summarize(first, peak(first.live())),
 		"CSS":    template.CSS(pageCSS),
 		"Data":   template.JS(data),
 		"Script": template.JS(chartJS + tableJS + pageJS),

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// summary is what the page says of a program without its script: who holds what at the peak. The script's table.js
-// shows the same table for any step.
+// summary is who holds what during a step of a program: what the page says without its script, of the peak. The
+// script's table.js makes the same table of any step.
 type summary struct {
 	Program string
-	Step    int    // the peak
+	Step    int
 	Op      string // what runs there: "crossentropy at decoder.loss"
 	Rows    []row  // by bytes, the largest first; equal ones in the order of the buffers
 	Live    row
@@ -22,9 +22,8 @@ type summary struct {
 // row is a part of the network with the memory that it holds.
 type row struct{ Name, Bytes, Share string }
 
-func summarize(p Program) summary {
-	live := p.live()
-	step := peak(live)
+func summarize(p Program, step int) summary {
+	live := p.live()[step]
 	held := map[string]int64{}
 	var names []string // in the order of the buffers
 	for _, b := range p.Buffers {
@@ -40,8 +39,8 @@ func summarize(p Program) summary {
 	newRow := func(name string, bytes int64) row { return row{name, bytesText(bytes), shareText(bytes, p.Size)} }
 	s := summary{
 		Program: p.Name, Step: step, Op: p.Steps[step].Name + " at " + place(p.Steps[step].Place),
-		Live:  newRow("in use", live[step]),
-		Free:  newRow("free", p.Size-live[step]),
+		Live:  newRow("in use", live),
+		Free:  newRow("free", p.Size-live),
 		Arena: newRow("arena", p.Size),
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(held[b], held[a]) })
