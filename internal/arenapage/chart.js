@@ -62,6 +62,13 @@ function bufferAt(step, byte) {
 // color is a variable of the style sheet, which has one set for light and one for dark.
 const color = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 
+// frame draws a frame around a buffer, or around none for -1.
+function frame(buffer) {
+  if (shown.buffer === buffer) return;
+  shown.buffer = buffer;
+  draw();
+}
+
 let waiting = false;
 
 // draw draws the picture before the screen is next painted.
@@ -115,7 +122,7 @@ function drawBuffers(snap, pixel) {
     const width = Math.max(right - left - gapX, pixel), height = Math.max(bottom - top - gapY, pixel);
     pen.fillStyle = colors[kind[i]];
     pen.fillRect(left, top + gapY, width, height);
-    if (height >= 14 && width >= 50) drawName(text(names[i]), left, left + width, top + gapY, top + height, inks[kind[i]]);
+    if (height >= 14 && width >= 60) drawName(text(names[i]), left, left + width, top + gapY, top + height, inks[kind[i]]);
   }
   if (shown.buffer >= 0) {
     const i = shown.buffer, left = snap(toX(Math.max(first[i], 0))), top = snap(toY(offsets[i] + sizes[i]));
@@ -125,18 +132,19 @@ function drawBuffers(snap, pixel) {
   }
 }
 
-// drawName writes a name on a rectangle, as much of its end as fits.
+// drawName writes a name on a rectangle, as much of its end as fits, if that is enough to say something.
 function drawName(name, left, right, top, bottom, ink) {
   const p = plot();
   left = Math.max(left, p.left) + 4;
   const room = Math.min(right, p.right) - 4 - left, y = (Math.max(top, p.top) + Math.min(bottom, p.bottom)) / 2;
-  let shorter = name;
-  while (shorter && pen.measureText((shorter === name ? "" : "…") + shorter).width > room) {
-    shorter = shorter.slice(Math.max(1, Math.floor(shorter.length / 12)));
+  let end = name;
+  while (pen.measureText(end).width > room) {
+    const part = end.replace("…", "");
+    if (part.length < 10) return;
+    end = "…" + part.slice(Math.ceil(part.length / 12));
   }
-  if (shorter.length < Math.min(4, name.length)) return;
   pen.fillStyle = ink;
-  pen.fillText((shorter === name ? "" : "…") + shorter, left, y);
+  pen.fillText(end, left, y);
 }
 
 // inkOn is black or white, whichever can be read on a color #rrggbb (relative luminance as in WCAG).

@@ -62,7 +62,7 @@ function showProgram(i) {
 function tell(step, byte, x, y) {
   const {ops, live, sizes, first, offsets, names} = shown.program;
   const i = byte === undefined ? -1 : bufferAt(step, byte), lines = [];
-  shown.buffer = i;
+  frame(i);
   if (i >= 0) {
     lines.push(element("strong", {textContent: text(names[i])}));
     lines.push(`${sizes[i].toLocaleString("en")} bytes (${bytesText(sizes[i])}) at ${offsets[i].toLocaleString("en")}`);
@@ -77,13 +77,11 @@ function tell(step, byte, x, y) {
   const width = tooltip.offsetWidth, height = tooltip.offsetHeight;
   tooltip.style.left = clamp(x + 14, 0, Math.max(canvas.clientWidth - width, 0)) + "px";
   tooltip.style.top = (y + 18 + height > canvas.clientHeight ? Math.max(y - height - 10, 0) : y + 18) + "px";
-  draw();
 }
 
 function hush() {
   tooltip.hidden = true;
-  shown.buffer = -1;
-  draw();
+  frame(-1);
 }
 
 // point says what lies under the pointer.

@@ -69,9 +69,8 @@ function partRows(part, largest) {
     header(text(shown.program.names[i])), ...cells(sizes[i], size),
     element("td", {}, swatch(kind[i]), lifeText(i))));
   rows.forEach((row, n) => {
-    const frame = i => () => { shown.buffer = i; draw(); };
-    row.addEventListener("pointerenter", frame(part.buffers[n]));
-    row.addEventListener("pointerleave", frame(-1));
+    row.addEventListener("pointerenter", () => frame(part.buffers[n]));
+    row.addEventListener("pointerleave", () => frame(-1));
   });
   const open = isOpen => {
     button.ariaExpanded = String(isOpen);
