@@ -18,6 +18,7 @@ var mayImport = map[string][]string{
 	"internal/words":       {}, // numbers and lists in messages
 	"internal/settings":    {}, // flags and YAML
 	"internal/safetensors": {},
+	"internal/arenapage":   {}, // a plan's memory as a page
 	"internal/frames":      {}, // the arithmetic of lengths
 	"internal/philox":      {}, // random numbers
 	"internal/simd":        {"internal/philox"},
@@ -33,8 +34,8 @@ var mayImport = map[string][]string{
 
 	"update":    {"internal/frames", "internal/philox", "device", "op", "engine", "model", "data"},
 	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
-	"train":     {"internal/settings", "internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
-	"cmd":       {"internal/settings", "internal/words", "internal/machine", "op", "data", "checkpoint", "recognize", "train"},
+	"train":     {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"cmd":       {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "op", "data", "checkpoint", "recognize", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "update", "internal/philox"}, // programs, as in cmd
 
 	"internal/testkit": {"internal/safetensors"},                                         // for tests
