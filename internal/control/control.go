@@ -1,6 +1,7 @@
 // Package control lets another program ask a run in progress about its memory, and tell it to use less. The run
-// listens on a socket in its checkpoint_dir ([Listen], [Server]); the other side connects to it ([Ask]). Each connection
-// carries one request and one response, a line of JSON each. Only the run's own user, and root, are answered.
+// listens on a socket in its checkpoint_dir ([Listen], [Server]); the other side connects to it ([Ask]). Each
+// connection carries one request and one response, a line of JSON each. Only the run's own user, and root, are
+// answered.
 //
 // A request for figures is answered at once. One that changes something waits until the run carries it out, which it
 // does between two updates: [Server.Serve].
@@ -11,6 +12,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -39,12 +42,14 @@ const MaxWait = 60
 // Response is what the run says.
 type Response struct {
 	Version int    `json:"version"`
-	Error   string `json:"error,omitempty"` // why it isn't done; the rest is empty then
+	Error   string `json:"error,omitempty"` // why it isn't done; there are no figures then
 	// Done says that what was asked for is done. If not, the run was busy for all of the wait, and will do it later.
 	Done   bool   `json:"done"`
 	Note   string `json:"note,omitempty"`   // what came of it, in words
 	Before *Info  `json:"before,omitempty"` // figures before it was carried out; nil for AskInfo
 	Info   *Info  `json:"info,omitempty"`   // figures now
+	// Waiting is the number of requests that the run has not carried out yet.
+	Waiting int `json:"waiting,omitempty"`
 }
 
 // Info is a run's place and its memory. All amounts are bytes.
@@ -81,6 +86,16 @@ const (
 	socketFile  = "control.sock"
 	pointerFile = "control.json" // where the socket is, if the folder's file system can't hold one
 )
+
+// Listens says whether dir has the files of a run that listens there, or of one that was killed.
+func Listens(dir string) bool {
+	for _, name := range []string{socketFile, pointerFile} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
 
 const (
 	mostRequest  = 4 << 10 // bytes of a request

@@ -138,7 +138,7 @@ func (s *Server) handle(c net.Conn) {
 	} else {
 		r = s.answer(request)
 	}
-	r.Version = Version
+	r.Version, r.Waiting = Version, len(s.orders)
 	line, err := json.Marshal(r)
 	if err != nil {
 		return

@@ -125,10 +125,10 @@ func TestServe(t *testing.T) {
 	if mode := stat(t, filepath.Join(dir, socketFile)).Mode(); mode.Perm() != 0o600 || mode.Type() != fs.ModeSocket {
 		t.Errorf("the socket has mode %v", mode)
 	}
-	if r := ask(t, dir, Request{Ask: AskInfo}); !r.Done || r.Before != nil || r.Info.Allocated != 100 || r.Info.PID != os.Getpid() || len(r.Info.Holders) != 2 {
+	if r := ask(t, dir, Request{Ask: AskInfo}); !r.Done || r.Waiting != 0 || r.Before != nil || r.Info.Allocated != 100 || r.Info.PID != os.Getpid() || len(r.Info.Holders) != 2 {
 		t.Errorf("%+v", r)
 	}
-	if r := ask(t, dir, Request{Ask: AskClear, Wait: 0.01}); r.Done || !strings.Contains(r.Note, "it is asked, and does this after it") || r.Info.Allocated != 100 {
+	if r := ask(t, dir, Request{Ask: AskClear, Wait: 0.01}); r.Done || r.Waiting != 1 || !strings.Contains(r.Note, "it is asked, and does this after it") || r.Info.Allocated != 100 {
 		t.Errorf("%+v", r)
 	}
 	f.work() // what is still asked for first
