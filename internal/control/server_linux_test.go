@@ -169,9 +169,15 @@ func TestEndOfTheRun(t *testing.T) {
 	}
 	testkit.MustFail(t, <-answer, "the run says: the run ends")
 	_, err := Ask(t.Context(), filepath.Join(dir, "none"), Request{Ask: AskInfo})
-	if !errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, ErrNoRun) {
 		t.Error(err)
 	}
+	testkit.MustFail(t, err, "there is no folder "+dir)
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Ask(t.Context(), filepath.Join(dir, "file"), Request{Ask: AskInfo})
+	testkit.MustFail(t, err, "can't be asked")
 }
 
 // raw sends text on a connection of its own and returns the response's error.

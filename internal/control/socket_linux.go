@@ -175,6 +175,9 @@ func (s *socket) close() error {
 // dial connects to the run that listens in dir.
 func dial(ctx context.Context, dir string) (net.Conn, error) {
 	d, err := openFolder(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no folder %s: %w", dir, ErrNoRun)
+	}
 	if err != nil {
 		return nil, err
 	}
