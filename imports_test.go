@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"internal/philox":      {}, // random numbers
 	"internal/simd":        {"internal/philox"},
 	"internal/machine":     {"internal/words"}, // what memory there is, and who uses it
+	"internal/control":     {},                 // asks a run in progress
 
 	"device": {},
 	"op":     {"internal/frames", "internal/philox", "internal/simd", "device"}, // every kernel is an op's
@@ -34,8 +35,8 @@ var mayImport = map[string][]string{
 
 	"update":    {"internal/frames", "internal/philox", "device", "op", "engine", "model", "data"},
 	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
-	"train":     {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
-	"cmd":       {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "op", "data", "checkpoint", "recognize", "train"},
+	"train":     {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"cmd":       {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "update", "internal/philox"}, // programs, as in cmd
 
 	"internal/testkit": {"internal/safetensors"},                                         // for tests

@@ -61,6 +61,7 @@ func (r *run) loop(ctx context.Context) error {
 		if out.Skipped == update.Made {
 			r.ledger.keep()
 		}
+		r.serve()
 		r.meter.leaveOut(time.Since(before)) // speeds are those of training
 	}
 	return nil

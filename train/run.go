@@ -29,6 +29,7 @@ type run struct {
 	metrics   *metrics
 	meter     meter
 
+	remote  remote // answers konkanitrain mem
 	skipped skips
 	tested  *recognize.Evaluation // of the test set
 
@@ -92,6 +93,7 @@ func (r *run) result() *Result {
 
 // close gives everything back. What can still go wrong has been said where it mattered.
 func (r *run) close() {
+	r.remote.close()
 	r.report.close()
 	if r.metrics != nil {
 		_ = r.metrics.close() // each line was written when it was due

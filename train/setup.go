@@ -36,7 +36,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	if err := r.openPool(under); err != nil {
 		return nil, err
 	}
-	r.ledger.record, r.ledger.renewed = r.record, r.renewMetrics
+	r.ledger.record, r.ledger.renewed = r.record, r.folderRenewed
 	for _, part := range []func() error{
 		func() error { return r.ledger.open(o.Origin) },
 		func() error { return r.loadData(ctx) },
@@ -45,6 +45,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 		r.planMemory,
 		r.ledger.makeRoom,
 		r.begin,
+		r.listen,
 	} {
 		if err := part(); err != nil {
 			r.close()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -175,10 +174,7 @@ func (r evalResult) json(w io.Writer) error {
 	for _, n := range r.leftOut() {
 		out = append(out, leftOutLine{n.File, n.Line, n.ID, string(n.Kind), n.Reason})
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return writeJSON(w, struct {
 		Model    string                `json:"model"`
 		Manifest string                `json:"manifest"`
 		Listed   int                   `json:"listed"` // lines

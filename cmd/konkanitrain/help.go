@@ -45,6 +45,8 @@ func printHelp(w io.Writer, name string) error {
 		text, err = evalHelp()
 	case "transcribe":
 		text, err = transcribeHelp()
+	case "mem":
+		text, err = memHelp()
 	case "version":
 		text = usageLine(versionCommand())
 	default:

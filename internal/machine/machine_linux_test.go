@@ -61,6 +61,14 @@ func TestProcessesHere(t *testing.T) {
 	me := find(os.Getpid())
 	dir, _ := os.Getwd()
 	program, _ := os.Executable()
+	folder, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	if open := Open(os.Getpid()); !slices.Contains(open, folder.Name()) {
+		t.Errorf("%s is not among the open files %q", folder.Name(), open)
+	}
 	if me.UID != os.Getuid() || !slices.Equal(me.Command, os.Args) || me.Dir != dir || me.Program != program || me.RSS < mib {
 		t.Errorf("%+v", me)
 	}

@@ -51,8 +51,8 @@ func (m Memory) Auto(own int64) (bytes int64, why string) {
 	return room - spare, why
 }
 
-// Base is what a share of the memory is a share of, in bytes: the limit if there is one, else the machine's memory; 0 if
-// neither is known.
+// Base is what a share of the memory is a share of, in bytes: the limit if there is one, else the machine's memory; 0
+// if neither is known.
 func (m Memory) Base() int64 {
 	if m.Limit > 0 {
 		return m.Limit

@@ -82,6 +82,18 @@ func process(root fs.FS, pid int) (Process, bool) {
 	return p, true
 }
 
+// open lists the files and folders that a process has open, by their paths. What isn't one (a pipe) is left out.
+func open(root fs.FS, pid int) (paths []string) {
+	dir := path.Join(folder(pid), "fd")
+	entries, _ := fs.ReadDir(root, dir) // of another user's process there are none to be seen
+	for _, e := range entries {
+		if to, err := fs.ReadLink(root, path.Join(dir, e.Name())); err == nil && path.IsAbs(to) {
+			paths = append(paths, to)
+		}
+	}
+	return paths
+}
+
 // self is the memory of this process and the most it has been.
 func self(root fs.FS) (rss, peak int64) {
 	status := kilobytes(text(root, "proc/self/status"))

@@ -43,6 +43,9 @@ func TestProcessesOf(t *testing.T) {
 		"proc/30/smaps_rollup": file("55d0-7ffd ---p 00000000 00:00 0    [rollup]\nRss:    3000 kB\nPss:    2500 kB\nPss_Anon: 1 kB\n"),
 		"proc/30/cwd":          link("/home/me"),
 		"proc/30/exe":          link("/home/me/konkanitrain"),
+		"proc/30/fd/4":         link("/home/me/runs/a b"),
+		"proc/30/fd/5":         link("pipe:[123]"),
+		"proc/30/fd/7":         link("/dev/null"),
 		"proc/31/status":       file("Name:\tsystemd-x\nUid:\tnobody\nVmRSS:\t   100 kB\n"),
 		"proc/32/status":       file("VmRSS:\t   7000 kB\n"),
 		"proc/33/status":       file("\xff\xfe garbage: kB\nVmRSS: -1 kB\n"),
@@ -64,6 +67,12 @@ func TestProcessesOf(t *testing.T) {
 		return same && a.PID == b.PID && a.UID == b.UID && a.RSS == b.RSS && a.PSS == b.PSS && a.Dir == b.Dir && a.Program == b.Program
 	}) {
 		t.Errorf("got  %+v\nwant %+v", all, want)
+	}
+	if got := open(root, 30); !slices.Equal(got, []string{"/home/me/runs/a b", "/dev/null"}) {
+		t.Errorf("open: %q", got)
+	}
+	if got := open(root, 1); got != nil {
+		t.Errorf("open: %q", got)
 	}
 	if _, err := processes(fstest.MapFS{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without /proc: %v", err)

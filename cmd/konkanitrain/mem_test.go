@@ -1,0 +1,81 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"konkanitrain/internal/control"
+	memory "konkanitrain/internal/machine"
+	"konkanitrain/internal/testkit"
+	"konkanitrain/train"
+)
+
+// A run and who asks it look in the same folder, if neither is told another.
+func TestMemLooksWhereTrainingIs(t *testing.T) {
+	var c memConfig
+	if _, err := newOptions("mem", &c); err != nil {
+		t.Fatal(err)
+	}
+	if want := train.Default().Run.CheckpointDir; c.CheckpointDir != want {
+		t.Errorf("%q, and training is in %q", c.CheckpointDir, want)
+	}
+}
+
+// Each word can be asked for, and is explained.
+func TestMemHelpIsComplete(t *testing.T) {
+	_, text, _ := runHere("help", "mem")
+	for _, a := range memActions() {
+		testkit.MustContain(t, text, "\n  "+a.name, a.summary)
+		testkit.MustContain(t, memCommand().args, a.name)
+	}
+}
+
+// The figures before and after are beside each other.
+func TestOutcome(t *testing.T) {
+	before := control.Info{Allocated: 1_000_000, Reserved: 3_000_000, Cached: 2_000_000, Limit: 0}
+	now := control.Info{PID: 7, Update: 5, Allocated: 1_000_000, Reserved: 1_000_000, Limit: 2_500_000_000}
+	text := outcome(&control.Response{Done: true, Note: "gave back 2.0 MB", Before: &before, Info: &now})
+	testkit.MustContain(t, text, "process 7, after update 5: gave back 2.0 MB\n", "cached         2.0 MB before,    0 bytes now\n",
+		"reserved       3.0 MB before,     1.0 MB now\n", "cap              none before,     2.5 GB now\n")
+	text = outcome(&control.Response{Info: &now})
+	testkit.MustContain(t, text, "cap            2.5 GB\n", "allocated      1.0 MB in buffers, 0 bytes at the peak\n")
+}
+
+// This program's processes are named with what ends them, whatever they are called; others are left alone.
+func TestReportProcess(t *testing.T) {
+	for _, c := range []struct {
+		p    memory.Process
+		want string // of the note
+	}{
+		{memory.Process{PID: 5, Program: "/bin/bash", Command: []string{"bash", "konkanitrain"}}, ""},
+		{memory.Process{PID: 5, Program: "/opt/konkanitrain (deleted)", Command: []string{"x", "--batch_size", "3"}},
+			"  konkanitrain train; `kill -INT 5` ends it: finishes its update, saves, exits with code 130\n"},
+		{memory.Process{PID: 6, Program: "/opt/kt", Command: []string{"kt", "train"}}, "  konkanitrain train; `kill -INT 6` ends it"},
+		{memory.Process{PID: 7, Command: []string{"./konkanitrain", "eval", "--checkpoint", "x"}}, "  konkanitrain eval; `kill -INT 7` ends it: stopping\n"},
+		{memory.Process{PID: 8, Program: "/opt/konkanitrain", Command: []string{"konkanitrain", "nonsense"}}, ""},
+	} {
+		got := reportProcess(c.p, "/opt/kt").note()
+		if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
+		}
+	}
+}
+
+// The list shows the largest processes and all of this program's; what others have named themselves moves no cursor.
+func TestProcessText(t *testing.T) {
+	var all []processReport
+	for i := range mostProcesses + 3 {
+		all = append(all, processReport{PID: 100 + i, User: "me", RSS: 2_000_000, Command: []string{"x"}})
+	}
+	all[0].Command, all[0].PSS = []string{"a\x1b[2J\nb", strings.Repeat("ळ", 200)}, 1_000_000
+	all[mostProcesses+1].Konkanitrain, all[mostProcesses+1].End, all[mostProcesses+1].CheckpointDir = "train", "kill -INT 116", "/runs/a\nb"
+	text := processText(all)
+	testkit.MustContain(t, text, "process  user  memory  its share  command\n", "100      me    2.0 MB  1.0 MB     a?[2J?b ळ", "ळ...\n",
+		"116      me    2.0 MB  ?          x\n  konkanitrain train, checkpoint_dir /runs/a?b; `kill -INT 116` ends it", "\nand 2 more, with 4.0 MB together at most\n")
+	if n := strings.Count(text, "\n"); n != 1+mostProcesses+2+1 {
+		t.Errorf("%d lines:\n%s", n, text)
+	}
+	if userName(-1) != "?" || userName(1<<30) != "1073741824" {
+		t.Errorf("%q, %q", userName(-1), userName(1<<30))
+	}
+}

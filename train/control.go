@@ -1,0 +1,135 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"konkanitrain/internal/control"
+	"konkanitrain/internal/machine"
+	"konkanitrain/internal/words"
+)
+
+// remote lets another program ask the run about its memory, and tell it to use less: konkanitrain mem.
+type remote struct {
+	server *control.Server              // nil where there is none
+	place  atomic.Pointer[control.Info] // what the loop alone knows, as it last was
+	total  int64                        // memory of the machine, bytes; 0: unknown
+}
+
+func (r *remote) close() {
+	if r.server != nil {
+		_ = r.server.Close() // a socket that can't be removed is replaced by the next run
+	}
+}
+
+// listen begins to answer. Training doesn't depend on it. A run that only measures itself makes nothing in its folder.
+func (r *run) listen() error {
+	if r.profiling() {
+		return nil
+	}
+	r.remote.total = machine.Read().Total
+	r.note()
+	server, err := control.Listen(r.ledger.dir, r.info)
+	switch {
+	case err == nil:
+		r.remote.server = server
+	case !errors.Is(err, errors.ErrUnsupported):
+		r.report.say("NOTE: konkanitrain mem can't ask this run: %v", err)
+	}
+	return nil
+}
+
+// folderRenewed begins anew what lay in a checkpoint_dir that was removed.
+func (r *run) folderRenewed() {
+	r.renewMetrics()
+	r.remote.close()
+	r.remote.server = nil
+	_ = r.listen() // which has said what is wrong
+}
+
+// note keeps what info can't look up itself while the run goes on.
+func (r *run) note() {
+	p := &r.ledger.state.Progress
+	r.remote.place.Store(&control.Info{
+		PID: os.Getpid(), Started: r.ledger.started, Update: r.updater.Updates, Epoch: min(p.Epoch+1, r.cfg.Optimizer.NumEpochs),
+		Total: r.remote.total,
+	})
+}
+
+// info is where the run stands and what it holds now. Any goroutine may call it.
+func (r *run) info() control.Info {
+	i, u := *r.remote.place.Load(), r.pool.Usage()
+	i.Allocated, i.Reserved, i.Cached, i.Held, i.Peak, i.Limit = u.Allocated, u.Reserved, u.Cached(), u.Held, u.Peak, u.Limit
+	for _, h := range r.pool.Holders() {
+		i.Holders = append(i.Holders, control.Holder(h))
+	}
+	i.RSS, i.PeakRSS = machine.Self()
+	return i
+}
+
+// serve does, between two updates, what the run was asked for.
+func (r *run) serve() {
+	if r.remote.server == nil {
+		return
+	}
+	r.note()
+	r.remote.server.Serve(func(q control.Request) (string, error) {
+		note, err := r.obey(q)
+		if err == nil {
+			r.report.say("memory, as asked for (%s): %s", q.Ask, note)
+		}
+		return note, err
+	})
+}
+
+// obey carries out a request and says what came of it.
+func (r *run) obey(q control.Request) (note string, err error) {
+	switch q.Ask {
+	case control.AskClear:
+		return r.giveBack(), nil
+	case control.AskReset:
+		return r.resetPeaks()
+	case control.AskFraction:
+		return r.capMemory(q.Fraction)
+	}
+	return "", fmt.Errorf("%q is unknown to this run", q.Ask)
+}
+
+// giveBack gives idle memory back to the system.
+func (r *run) giveBack() string {
+	bytes := r.pool.Trim()
+	before, _ := machine.Self()
+	r.replica.Trim()
+	after, _ := machine.Self()
+	return fmt.Sprintf("gave back %s of idle buffers, and %s that the rest of the program had idle", words.Bytes(bytes), words.Bytes(max(before-after, 0)))
+}
+
+// resetPeaks lets the peaks begin anew, those that can.
+func (r *run) resetPeaks() (string, error) {
+	r.pool.ResetPeaks()
+	if err := machine.ResetPeak(); err != nil {
+		return fmt.Sprintf("the peak of buffers begins anew, but %v", err), nil
+	}
+	return "the peaks begin anew", nil
+}
+
+// capMemory sets the most that the run may hold to a share of what there is.
+func (r *run) capMemory(fraction float64) (string, error) {
+	m := machine.Read()
+	if m.Base() == 0 {
+		return "", errors.New("this system doesn't say how much memory there is: there is nothing to take a share of")
+	}
+	bytes, of := int64(fraction*float64(m.Base())), "this machine's memory"
+	if m.Limit > 0 {
+		of = "what " + m.Source + " allows"
+	}
+	r.pool.SetLimit(max(bytes, 1))
+	r.limitFrom = fmt.Sprintf("mem fraction %g", fraction)
+	note := fmt.Sprintf("the cap is %s: %g of %s", words.Bytes(bytes), fraction, of)
+	if i := r.info(); i.Reserved+i.Held > bytes {
+		note += fmt.Sprintf("; the run holds %s, and gives back what is too much before its next update", words.Bytes(i.Reserved+i.Held))
+	}
+	return note, nil
+}
