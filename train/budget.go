@@ -45,6 +45,6 @@ func (r *run) openPool(under device.Device) error {
 	if err != nil {
 		return err
 	}
-	r.pool, r.limitFrom = device.NewPool(under, limit), why
+	r.pool, r.limitFrom, r.machine = device.NewPool(under, limit), why, machine.Read()
 	return nil
 }
