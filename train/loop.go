@@ -46,7 +46,7 @@ func (r *run) loop(ctx context.Context) error {
 			return r.stopped(err)
 		}
 		if w.Index == 0 || r.first {
-			r.stage("Epoch %d Start", w.Epoch+1)
+			r.stageOf("Epoch Start", fmt.Sprintf("Epoch %d Start", w.Epoch+1))
 		}
 		r.yield()
 		out, err := r.window(w)
@@ -65,7 +65,7 @@ func (r *run) loop(ctx context.Context) error {
 		}
 		before := time.Now()
 		if w.Last {
-			r.stage("Epoch %d End", w.Epoch+1)
+			r.stageOf("Epoch End", fmt.Sprintf("Epoch %d End", w.Epoch+1))
 		}
 		if err := r.milestones(ctx, w.Last, out.Skipped == update.Made); err != nil {
 			return err

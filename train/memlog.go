@@ -47,23 +47,25 @@ func (m memoryNow) String() string {
 
 // stage logs the memory at a named point of the run. A point that comes again is logged again where its figures are
 // others, or where every batch is logged.
-func (r *run) stage(format string, args ...any) {
+func (r *run) stage(point string) { r.stageOf(point, point) }
+
+// stageOf is stage for a point with a title of its own each time.
+func (r *run) stageOf(point, title string) {
 	if r.cfg.Run.MemoryLog == "off" || r.profiling() {
 		return
 	}
 	m := r.memoryNow()
-	if text := m.String(); r.cfg.Run.MemoryLog == "stages" && r.staged[format] == text {
-		return
+	if text := m.String(); r.cfg.Run.MemoryLog != "stages" || r.staged[point] != text {
+		r.staged[point] = text
+		r.report.say("[CPU Memory] %s: %s", title, text)
 	}
-	r.staged[format] = m.String()
-	r.report.say("[CPU Memory] %s: %v", fmt.Sprintf(format, args...), m)
 	r.judgeMemory(m)
 }
 
 // batchStage logs the memory after a batch, where that is asked for.
 func (r *run) batchStage(epoch, window int) {
 	if r.cfg.Run.MemoryLog == "batch" {
-		r.stage("Epoch %d Batch %d", epoch+1, window+1)
+		r.stageOf("Batch", fmt.Sprintf("Epoch %d Batch %d", epoch+1, window+1))
 	}
 }
 
