@@ -213,9 +213,12 @@ func (b *browser) painted() {
 }
 
 // screen sets how many pixels a CSS pixel has, and whether the reader likes it light or dark.
-func (b *browser) screen(ratio float64, scheme string) {
+func (b *browser) screen(ratio float64, scheme string) { b.t.Helper(); b.window(1000, ratio, scheme) }
+
+// window is screen for a window of some width in CSS pixels.
+func (b *browser) window(width int, ratio float64, scheme string) {
 	b.t.Helper()
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 1000, "height": 1600, "deviceScaleFactor": ratio, "mobile": false}, nil)
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 1600, "deviceScaleFactor": ratio, "mobile": false}, nil)
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
@@ -234,8 +237,9 @@ func (b *browser) screenshot() image.Image {
 
 // Keys that are held while something else happens.
 const (
-	alt   = 1
-	shift = 8
+	alt     = 1
+	control = 2
+	shift   = 8
 )
 
 // mouse does something with the mouse at a place of the window, in CSS pixels.

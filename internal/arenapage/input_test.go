@@ -126,7 +126,7 @@ func testWheel(t *testing.T, b *browser) {
 func testDrag(t *testing.T, b *browser) {
 	b.open(written(t, small()))
 	plot := b.plot()
-	fromX, fromY := plot.at(0.5, 0.5)
+	fromX, fromY := plot.at(0.2, 0.5) // not at the peak
 	b.wheel(fromX, fromY, -300, 0)
 	before := b.view()
 	b.drag(fromX, fromY, fromX-50, fromY+40)
@@ -197,6 +197,10 @@ func testKeys(t *testing.T, b *browser) {
 		t.Errorf("after +: %+v", v)
 	}
 	before := b.view()
+	b.key("0", control) // the browser's own
+	if v := b.view(); v != before {
+		t.Errorf("Control and 0 moved the picture from %+v to %+v", before, v)
+	}
 	b.key("ArrowLeft", shift)
 	b.key("ArrowUp", shift)
 	if v := b.view(); !near(v.Left, before.Left-0.5) || !near(v.Bottom, before.Bottom+50) {
