@@ -132,8 +132,8 @@ func testWindow(t *testing.T, b *browser) {
 		if plot.Right > before.Right-300 {
 			t.Errorf("the picture reaches from %v to %v in a window of 600", plot.Left, plot.Right)
 		}
-		for step, want := range map[float64]string{8.8: color["k0"], 9.1: color["free"]} { // the inputs' end
-			if x, y := b.view().point(plot, step, 50); colorAt(picture, change.ratio, x, y) != want {
+		for step, want := range map[float64]string{1.8: color["free"], 2.2: color["k2"]} { // a buffer begins at step 2
+			if x, y := b.view().point(plot, step, 590); colorAt(picture, change.ratio, x, y) != want {
 				t.Errorf("%+v: step %v is %s, want %s", change, step, colorAt(picture, change.ratio, x, y), want)
 			}
 		}
