@@ -93,7 +93,7 @@ func TestRunElsewhere(t *testing.T) {
 }
 
 // finished is a run that has ended with an average, set up once more, with a replica that can be made to fail.
-func finished(t *testing.T, cfg Config, said *bytes.Buffer) (*run, *faulty) {
+func finished(t *testing.T, cfg Config, said *bytes.Buffer) (*run, *frail) {
 	t.Helper()
 	mustRun(t, cfg)
 	r := start(t, withResume(cfg), said)

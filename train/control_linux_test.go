@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"konkanitrain/device"
 	"konkanitrain/internal/control"
 	"konkanitrain/internal/machine"
 	"konkanitrain/internal/testkit"
@@ -61,7 +60,7 @@ func TestRunIsAsked(t *testing.T) {
 		got = append(got, response)
 	}
 	mustEnd(t, r)
-	usage, held := r.replica.Usage(), r.pool.Usage()
+	held := r.pool.Usage()
 	for i, response := range got {
 		n := response.Info
 		if !response.Done || n.PID != os.Getpid() || n.Update != i || n.Epoch != i/2+1 || n.Started.IsZero() || n.Total != machine.Read().Total {
@@ -74,8 +73,8 @@ func TestRunIsAsked(t *testing.T) {
 		for _, h := range n.Holders {
 			sum += h.Bytes
 		}
-		if sum > usage.Total() || sum < usage.Total()-usage.Tables {
-			t.Errorf("the holders %+v have %d bytes, the replica has %+v", n.Holders, sum, usage)
+		if sum != n.Allocated+n.Held || n.Held <= 0 || n.Limit != held.Limit {
+			t.Errorf("the holders %+v have %d bytes: %+v", n.Holders, sum, n)
 		}
 	}
 	if len(got) != 5 {
@@ -93,7 +92,7 @@ func TestRunIsAsked(t *testing.T) {
 // What a run is asked for it does between two updates, says so, and trains on as if it hadn't been asked.
 func TestRunObeys(t *testing.T) {
 	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
-	cfg.Optimizer.MaxUpdates = 4
+	cfg.Optimizer.MaxUpdates, cfg.Run.CacheClearEvery = 4, 0
 	straight := elsewhere(t, cfg)
 	mustRun(t, straight)
 	for _, c := range []struct {
@@ -114,14 +113,11 @@ func TestRunObeys(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(r.close)
-			r.hook = atUpdate(2, func() {
-				idle, err := r.pool.Alloc(5_000_000, "nothing")
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				idle.Free()
-			})
+			idle, err := r.pool.Alloc(5_000_000, "nothing")
+			if err != nil {
+				t.Fatal(err)
+			}
+			idle.Free()
 			limit := r.pool.Usage().Limit
 			answer := askAt(t, r, 2, c.request)
 			mustEnd(t, r)
