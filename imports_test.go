@@ -18,6 +18,7 @@ var mayImport = map[string][]string{
 	"internal/words":       {}, // numbers and lists in messages
 	"internal/settings":    {}, // flags and YAML
 	"internal/safetensors": {},
+	"internal/arenapage":   {}, // a plan's memory as a page
 	"internal/frames":      {}, // the arithmetic of lengths
 	"internal/philox":      {}, // random numbers
 	"internal/simd":        {"internal/philox"},
@@ -34,8 +35,8 @@ var mayImport = map[string][]string{
 
 	"update":    {"internal/frames", "internal/philox", "device", "op", "engine", "model", "data"},
 	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
-	"train":     {"internal/settings", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
-	"cmd":       {"internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
+	"train":     {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"cmd":       {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "update", "internal/philox"}, // programs, as in cmd
 
 	"internal/testkit": {"internal/safetensors"},                                         // for tests
@@ -64,6 +65,7 @@ var forbidden = []struct {
 }{
 	{"konkanitrain/internal/testkit", []string{"internal/optest"}, "it is for tests"},
 	{"konkanitrain/internal/optest", nil, "it is for tests"},
+	{"konkanitrain/device/faulty", nil, "it is for tests"},
 	{"gorgonia.org/gorgonia", []string{"op", "engine", "model", "update", "internal/optest"}, "graphs are the core's business"},
 	{"github.com/spf13/pflag", []string{"internal/settings", "cmd", "bench"}, "flags are the program's business"},
 }

@@ -13,12 +13,12 @@ import (
 func TestDiskOfLinux(t *testing.T) {
 	dir := t.TempDir()
 	none := filepath.Join(dir, "none")
-	if n, known := freeBytes(dir); !known || n <= 0 {
-		t.Errorf("%d bytes free in a temporary folder (%v)", n, known)
+	if free := freeRoom(dir); free.bytes <= 0 || free.files == 0 || free.files < -1 {
+		t.Errorf("%+v free in a temporary folder", free)
 	}
 	for _, path := range []string{none, "/proc"} { // which isn't there, and which has no size
-		if n, known := freeBytes(path); known || n != 0 {
-			t.Errorf("%d bytes free in %s", n, path)
+		if free := freeRoom(path); free != unknown {
+			t.Errorf("%+v free in %s", free, path)
 		}
 	}
 	if err := syncDir(none); !errors.Is(err, os.ErrNotExist) {

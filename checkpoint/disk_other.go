@@ -7,10 +7,13 @@ import (
 	"runtime"
 )
 
-// freeBytes isn't known here: a full disk is found when a write fails.
-func freeBytes(string) (int64, bool) { return 0, false }
+// freeRoom isn't known here: a full disk is found when a write fails.
+func freeRoom(string) room { return unknown }
 
-func exchange(temp, final string) error { return exchangeInSteps(temp, final) }
+// reserve does nothing here.
+func reserve(*os.File, int64) error { return nil }
+
+func exchange(temp, final string) error { return exchangeInSteps(temp, final, os.Rename) }
 
 func syncDir(path string) error {
 	d, err := os.Open(path)

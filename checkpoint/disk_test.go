@@ -16,7 +16,7 @@ func TestExchangeInSteps(t *testing.T) {
 	if err := os.Rename(newer, temp); err != nil {
 		t.Fatal(err)
 	}
-	if err := exchangeInSteps(temp, filepath.Join(dir, Name(4))); err != nil {
+	if err := exchangeInSteps(temp, filepath.Join(dir, Name(4)), os.Rename); err != nil {
 		t.Fatal(err)
 	}
 	c, err := Open(filepath.Join(dir, Name(4)))
@@ -55,7 +55,7 @@ func TestExchangeInStepsFails(t *testing.T) {
 	dir := t.TempDir()
 	final := mustSave(t, dir, 4, 3)
 	temp := tempName(dir, 4)
-	if err := exchangeInSteps(temp, final); !errors.Is(err, os.ErrNotExist) {
+	if err := exchangeInSteps(temp, final, os.Rename); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("nothing to put in its place: %v", err)
 	}
 	if _, err := Open(final); err != nil {
@@ -64,7 +64,7 @@ func TestExchangeInStepsFails(t *testing.T) {
 	if err := os.Rename(final, temp); err != nil {
 		t.Fatal(err)
 	}
-	if err := exchangeInSteps(temp, final); !errors.Is(err, os.ErrNotExist) {
+	if err := exchangeInSteps(temp, final, os.Rename); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("nothing in its place: %v", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 || entries[0].Name() != filepath.Base(temp) {

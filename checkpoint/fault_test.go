@@ -11,127 +11,145 @@ import (
 	"testing"
 )
 
-// faulty is a disk on which the operation number `at` goes wrong, and those after it up to `until`: fail is called
-// instead of it, or in the middle of it if it is a write. Numbers count from 1; syncs are left out to keep the tests
-// quick.
-type faulty struct {
-	osDisk
-	at, until, count int
-	fail             func() error
+// scene is what is in the folder when step 2 is saved with width 5.
+type scene struct {
+	widths  map[int]int // of the checkpoints that are there, by step
+	inSteps bool        // where folders change names in steps
 }
 
-func (d *faulty) step() error {
-	if d.count++; d.count == d.at || d.at < d.count && d.count <= d.until {
-		return d.fail()
-	}
-	return nil
+var scenes = map[string]scene{
+	"the first":                      {},
+	"beside an older one":            {map[int]int{1: 2}, false},
+	"in place of one":                {map[int]int{1: 2, 2: 3}, false},
+	"in place of the only one":       {map[int]int{2: 3}, false},
+	"in place of one, in steps":      {map[int]int{1: 2, 2: 3}, true},
+	"in place of the only, in steps": {map[int]int{2: 3}, true},
 }
 
-func (d *faulty) Mkdir(path string) error {
-	if err := d.step(); err != nil {
-		return err
+// set makes the scene in a new folder.
+func (s scene) set(t *testing.T) (dir string) {
+	dir = t.TempDir()
+	for step, width := range s.widths {
+		mustSave(t, dir, step, width)
 	}
-	return d.osDisk.Mkdir(path)
+	return dir
 }
 
-func (d *faulty) Create(path string) (file, error) {
-	if err := d.step(); err != nil {
-		return nil, err
+// mustStand checks that all that was there is whole, and that the checkpoint of step 2 is the new one, the old one or,
+// where it was not there, none; it says whether it is the new one.
+func (s scene) mustStand(t *testing.T, dir, when string) (saved bool) {
+	t.Helper()
+	list, err := List(dir)
+	if err != nil {
+		t.Fatalf("%s: %v", when, err)
 	}
-	f, err := d.osDisk.Create(path)
-	return &faultyFile{f, d}, err
+	found := map[int]bool{}
+	for _, e := range list {
+		c, err := Open(e.Path)
+		if err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		width := s.widths[e.Step]
+		if model, _ := tensors(2, 5); e.Step == 2 && c.LoadModel(blank(model)) == nil {
+			saved, width = true, 5
+		}
+		mustHold(t, c, e.Step, width)
+		found[e.Step] = true
+	}
+	for step := range s.widths {
+		if !found[step] {
+			t.Fatalf("%s: step %d is lost", when, step)
+		}
+	}
+	return saved
 }
 
-func (d *faulty) SyncDir(string) error { return d.step() }
-
-func (d *faulty) Replace(temp, final string) error {
-	if err := d.step(); err != nil {
-		return err
+// mustGoOn saves once more, on a disk that is sound again.
+func (s scene) mustGoOn(t *testing.T, dir, when string) {
+	t.Helper()
+	mustSave(t, dir, 2, 5)
+	if !s.mustStand(t, dir, when) {
+		t.Fatalf("%s: the next save is not there", when)
 	}
-	if err := d.osDisk.Replace(temp, final); err != nil {
-		return err
+	if _, err := Clean(dir); err != nil {
+		t.Fatalf("%s: %v", when, err)
 	}
-	d.step() // a kill right after it
-	return nil
+	want := len(s.widths)
+	if s.widths[2] == 0 {
+		want++
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != want {
+		t.Fatalf("%s: left are %v, %v", when, entries, err)
+	}
 }
 
-type faultyFile struct {
-	file
-	d *faulty
-}
-
-func (f *faultyFile) Write(b []byte) (int, error) {
-	half := len(b) / 2
-	if n, err := f.file.Write(b[:half]); err != nil {
-		return n, err
-	}
-	if err := f.d.step(); err != nil {
-		return half, err
-	}
-	n, err := f.file.Write(b[half:])
-	return half + n, err
-}
-
-func (f *faultyFile) Sync() error { return f.d.step() }
-
-func (f *faultyFile) Close() error { return errors.Join(f.file.Close(), f.d.step()) }
-
-func (d *faulty) Rename(from, to string) error {
-	if err := d.step(); err != nil {
-		return err
-	}
-	return d.osDisk.Rename(from, to)
-}
-
-func (d *faulty) Remove(path string) error {
-	if err := d.step(); err != nil {
-		return err
-	}
-	return d.osDisk.Remove(path)
-}
-
-// Every operation of a save can fail, not only writes.
+// Every operation of a save can fail, alone or with all that come after it, for any reason: it is said, what was there
+// is whole, nothing half-written has a checkpoint's name, and once the disk is sound again the next save succeeds.
 func TestAnyOperationFails(t *testing.T) {
-	dir := t.TempDir()
-	mustSave(t, dir, 1, 2)
-	model, optimizer := tensors(2, 2)
-	broken := errors.New("input/output error")
-	for _, cause := range []error{syscall.ENOSPC, broken} {
-		failed, whole, ignored := 0, 0, 0
-		for at := 1; ; at++ {
-			d := &faulty{at: at, fail: func() error { return cause }}
-			path, err := save(d, dir, 2, Content{Model: model, Optimizer: optimizer, State: theState(2)})
-			if err == nil && at < d.count { // right after the renaming, where nothing depends on it
-				ignored++
-				os.RemoveAll(path)
-				continue
+	const always = 1 << 30
+	for name, s := range scenes {
+		for _, c := range []struct {
+			cause error
+			more  int // operations that fail after the first
+			full  bool
+		}{{syscall.EIO, 0, false}, {syscall.EROFS, always, false}, {syscall.ENOSPC, 0, true}, {syscall.EDQUOT, always, true}} {
+			at, silent := 1, 0
+			for ; ; at++ {
+				when := fmt.Sprintf("%s, %v at operation %d and %d more", name, c.cause, at, c.more)
+				dir := s.set(t)
+				d := failing(at, at+c.more, func() error { return c.cause })
+				d.inSteps = s.inSteps
+				path, err := save(d, dir, 2, content(2, 5))
+				if d.count < at {
+					if err != nil || path == "" {
+						t.Fatalf("%s: nothing failed, and it says %q, %v", when, path, err)
+					}
+					break
+				}
+				switch {
+				case err == nil: // what the new one has replaced can't be removed: that is for Clean
+					silent++
+				case path != "" && contains(err.Error(), "is written, but a power cut could still lose it"):
+				case path != "" || !c.full && !contains(err.Error(), "was not saved, and the older checkpoints are as they were"),
+					c.full != errors.As(err, new(*NoSpaceError)), !errors.Is(err, c.cause):
+					t.Fatalf("%s: %q, %v", when, path, err)
+				}
+				if _, err := Restore(dir); err != nil {
+					t.Fatalf("%s: %v", when, err)
+				}
+				if saved := s.mustStand(t, dir, when); saved != (path != "") {
+					t.Fatalf("%s: saved is %v, and it says %q, %v", when, saved, path, err)
+				}
+				s.mustGoOn(t, dir, when)
 			}
+			if at < 15 || silent > 5 { // the renaming in steps, three files, the folder
+				t.Errorf("%s: %d operations, %d fail without a word", name, at-1, silent)
+			}
+		}
+	}
+}
+
+// So can any byte of a save be the last one that is written; nothing is left over then.
+func TestAnyByteFails(t *testing.T) {
+	for _, name := range []string{"the first", "in place of one"} {
+		s := scenes[name]
+		dir := s.set(t)
+		for bytes := int64(0); ; bytes += 7 { // a disk that is full is tried with every number
+			when := fmt.Sprintf("%s, after %d bytes", name, bytes)
+			path, err := save(small(bytes, syscall.EIO), dir, 2, content(2, 5))
 			if err == nil {
+				if bytes < 1000 {
+					t.Errorf("%s: nothing fails", when)
+				}
 				break
 			}
-			failed++
-			if !errors.Is(err, cause) {
-				t.Fatalf("operation %d: %v", at, err)
+			if path != "" || !errors.Is(err, syscall.EIO) || s.mustStand(t, dir, when) {
+				t.Fatalf("%s: %q, %v", when, path, err)
 			}
-			if path != "" { // only the sync of the name failed
-				whole++
-				c, err := Open(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				mustHold(t, c, 2, 2)
-				os.RemoveAll(path)
-			} else if cause == syscall.ENOSPC {
-				refusedForSpace(t, dir, err)
-			} else if entries, _ := os.ReadDir(dir); len(entries) != 1 || errors.As(err, new(*NoSpaceError)) ||
-				!contains(err.Error(), "was not saved, and the older checkpoints are as they were") {
-				t.Fatalf("operation %d: %v, %v", at, err, entries)
+			if entries, err := os.ReadDir(dir); err != nil || len(entries) != len(s.widths) {
+				t.Fatalf("%s: left are %v, %v", when, entries, err)
 			}
 		}
-		if failed < 10 || whole != 1 || ignored != 1 {
-			t.Errorf("%d operations failed, %d of them when all was written, and %d without a word", failed, whole, ignored)
-		}
-		os.RemoveAll(filepath.Join(dir, Name(2)))
 	}
 }
 
@@ -140,7 +158,7 @@ func TestNewFolderFails(t *testing.T) {
 	cause := errors.New("input/output error")
 	for at := 1; at <= 4; at++ { // two folders, each with the sync of its name
 		dir := filepath.Join(t.TempDir(), "runs", "first")
-		path, err := save(&faulty{at: at, fail: func() error { return cause }}, dir, 2, content(2, 2))
+		path, err := save(failing(at, at, func() error { return cause }), dir, 2, content(2, 2))
 		if path != "" || !errors.Is(err, cause) || !contains(err.Error(), "was not saved") {
 			t.Errorf("operation %d: %q, %v", at, path, err)
 		}
@@ -152,7 +170,7 @@ func TestRemovingFailsAfterASave(t *testing.T) {
 	dir := t.TempDir()
 	mustSave(t, dir, 1, 2)
 	n := 0
-	d := &faulty{at: 4, until: 1 << 30, fail: func() error { n++; return fmt.Errorf("fault %d", n) }}
+	d := failing(4, 1<<30, func() error { n++; return fmt.Errorf("fault %d", n) })
 	_, err := save(d, dir, 2, content(2, 2))
 	if err == nil || !contains(err.Error(), "fault 1") || !contains(err.Error(), fmt.Sprintf("fault %d", n)) || n < 2 {
 		t.Errorf("%d faults, and the error is %v", n, err)
@@ -181,7 +199,7 @@ func TestAnyRemovalFails(t *testing.T) {
 			for step := range 4 {
 				mustSave(t, dir, step, 2)
 			}
-			d := &faulty{at: at, fail: func() error { return cause }}
+			d := failing(at, at, func() error { return cause })
 			removed, err := remove(d, dir)
 			if d.count < at {
 				if err != nil {
@@ -222,7 +240,7 @@ func TestCleanFails(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		removed, err := clean(&faulty{at: at, fail: func() error { return cause }}, dir)
+		removed, err := clean(failing(at, at, func() error { return cause }), dir)
 		if !errors.Is(err, cause) || !contains(err.Error(), "leftover of a save") || len(removed) != 1 {
 			t.Errorf("operation %d: removed %v, %v", at, removed, err)
 		}
@@ -233,7 +251,7 @@ func TestCleanFails(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := clean(&faulty{at: 1, until: 1 << 30, fail: func() error { return cause }}, dir)
+	_, err := clean(failing(1, 1<<30, func() error { return cause }), dir)
 	if err == nil || strings.Count(err.Error(), "leftover of a save") != 2 {
 		t.Errorf("two that can't be removed: %v", err)
 	}
@@ -243,13 +261,13 @@ func TestCleanFails(t *testing.T) {
 	if err := errors.Join(os.Mkdir(left, 0o777), os.WriteFile(filepath.Join(left, "notes"), nil, 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	if removed, err := clean(&faulty{at: 5, fail: func() error { return cause }}, dir); !errors.Is(err, cause) || removed != nil {
+	if removed, err := clean(failing(5, 5, func() error { return cause }), dir); !errors.Is(err, cause) || removed != nil {
 		t.Errorf("removed %v, %v", removed, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, Name(1)), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if moved, err := setAside(&faulty{at: 1, fail: func() error { return cause }}, dir, 1); !errors.Is(err, cause) || moved != "" {
+	if moved, err := setAside(failing(1, 1, func() error { return cause }), dir, 1); !errors.Is(err, cause) || moved != "" {
 		t.Errorf("moved to %q, %v", moved, err)
 	}
 }
@@ -260,7 +278,7 @@ func TestMakeDirFails(t *testing.T) {
 	for _, cause := range []error{errors.New("input/output error"), fs.ErrPermission} {
 		for at := 1; at <= 5; at++ {
 			dir := filepath.Join(t.TempDir(), "a", "b")
-			d := &faulty{at: at, fail: func() error { return cause }}
+			d := failing(at, at, func() error { return cause })
 			err := makeDir(d, dir)
 			fails := at == 1 || at == 3 || (at == 2 || at == 4) && cause != fs.ErrPermission
 			if fails != errors.Is(err, cause) || !fails && err != nil {
@@ -273,12 +291,12 @@ func TestMakeDirFails(t *testing.T) {
 	}
 	// Somebody else makes the folder between the look and the making.
 	dir := filepath.Join(t.TempDir(), "a")
-	d := &faulty{at: 1, fail: func() error { return errors.Join(fs.ErrExist, os.Mkdir(dir, 0o777)) }}
+	d := failing(1, 1, func() error { return errors.Join(fs.ErrExist, os.Mkdir(dir, 0o777)) })
 	if err := makeDir(d, dir); err != nil {
 		t.Error(err)
 	}
 	file := filepath.Join(t.TempDir(), "a")
-	d = &faulty{at: 1, fail: func() error { return errors.Join(fs.ErrExist, os.WriteFile(file, nil, 0o666)) }}
+	d = failing(1, 1, func() error { return errors.Join(fs.ErrExist, os.WriteFile(file, nil, 0o666)) })
 	if err := makeDir(d, file); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a file in its place: %v", err)
 	}

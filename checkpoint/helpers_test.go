@@ -55,7 +55,7 @@ func content(step, width int) Content {
 // mustSave saves a checkpoint of step, without syncs to be quick, and returns its path.
 func mustSave(t testing.TB, dir string, step, width int) string {
 	t.Helper()
-	path, err := save(&full{left: 1 << 40}, dir, step, content(step, width))
+	path, err := save(quick(), dir, step, content(step, width))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,8 +56,8 @@ func save(d disk, dir string, step int, c Content) (string, error) {
 		return "", fmt.Errorf("the checkpoint %s was not saved: something of that name is there, and it is no checkpoint: "+
 			"move it away", final)
 	}
-	if free, known := d.Free(dir); known && free < need {
-		return "", &NoSpaceError{Path: final, Need: need, Free: free}
+	if free := d.Free(dir); free.bytes >= 0 && free.bytes < need {
+		return "", &NoSpaceError{Path: final, Need: need, Free: free.bytes, FreeFiles: free.files}
 	}
 	temp := tempName(dir, step)
 	if err := d.Mkdir(temp); err != nil {

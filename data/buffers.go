@@ -8,15 +8,21 @@ import (
 // buffers keeps the feature buffers that were given back, so that a steady loop allocates nothing. A request
 // gets the smallest buffer that fits, so a few long utterances don't make every buffer long.
 type buffers struct {
-	mu   sync.Mutex
-	free [][]float32 // by capacity, the smallest first
+	limit int64 // bytes that all buffers may take, those in use included, before free ones are given up
+
+	mu    sync.Mutex
+	bytes int64       // of all buffers
+	free  [][]float32 // by capacity, the smallest first
 }
 
 // frameStep rounds buffers up, so that lengths that differ a little share them.
 const frameStep = 128
 
+// bufferLen is the length of a new buffer for frames x bins values.
+func bufferLen(frames, bins int) int { return (frames + frameStep - 1) / frameStep * frameStep * bins }
+
 // get returns an empty buffer with room for frames x bins values. If none fits, the largest free one makes way
-// for the new one: there are never more buffers than were in use at once.
+// for the new one, and others where the limit asks for it: there are never more buffers than were in use at once.
 func (b *buffers) get(frames, bins int) []float32 {
 	need := frames * bins
 	b.mu.Lock()
@@ -27,10 +33,14 @@ func (b *buffers) get(frames, bins int) []float32 {
 		b.free = slices.Delete(b.free, i, i+1)
 		return f[:0]
 	}
-	if n := len(b.free); n > 0 {
-		b.free = slices.Delete(b.free, n-1, n)
+	f := make([]float32, 0, bufferLen(frames, bins))
+	b.bytes += 4 * int64(cap(f))
+	for first := true; len(b.free) > 0 && (first || b.bytes > b.limit); first = false {
+		n := len(b.free) - 1
+		b.bytes -= 4 * int64(cap(b.free[n]))
+		b.free = slices.Delete(b.free, n, n+1)
 	}
-	return make([]float32, 0, (frames+frameStep-1)/frameStep*frameStep*bins)
+	return f
 }
 
 func (b *buffers) put(f []float32) {
@@ -53,6 +63,16 @@ type waves struct {
 	waves map[*Utterance][]float32
 }
 
+// waveBytes is what kept sound takes: Go's heap gives whole pages to what is large.
+func waveBytes(samples int) int64 {
+	const page = 8 << 10
+	bytes := 4 * int64(samples)
+	if bytes > 32<<10 {
+		bytes = (bytes + page - 1) / page * page
+	}
+	return bytes
+}
+
 // get returns the samples of u at the file's rate, or nil. They must not be changed.
 func (c *waves) get(u *Utterance) []float32 {
 	if c.limit == 0 {
@@ -65,7 +85,7 @@ func (c *waves) get(u *Utterance) []float32 {
 
 // put keeps a copy of x if there is room.
 func (c *waves) put(u *Utterance, x []float32) {
-	bytes := 4 * int64(len(x))
+	bytes := waveBytes(len(x))
 	if c.limit == 0 || len(x) == 0 {
 		return
 	}

@@ -96,6 +96,7 @@ func NewLoader(s *Set, o LoaderOptions) (*Loader, error) {
 			l.known[n.Reason] = true
 		}
 	}
+	l.buffers.limit = l.mostFeatures()
 	if !o.Evaluate {
 		if l.order, err = NewOrder(s.frames(), o.Window, o.Seed); err != nil {
 			return nil, fmt.Errorf("loader: %w", err)

@@ -15,13 +15,16 @@ func NewHost() *Host { return &Host{} }
 // Name is "cpu".
 func (h *Host) Name() string { return "cpu" }
 
+// Trim is 0: what is freed is given back at once.
+func (h *Host) Trim() int64 { return 0 }
+
 // Alloc maps fresh zero pages. A size of 0 gives a buffer without memory.
 func (h *Host) Alloc(size int64, what string) (Buffer, error) {
 	b := &hostBuffer{host: h}
 	if size > 0 {
 		mem, err := mapPages(int(min(size, math.MaxInt))) // what doesn't fit an int doesn't fit the memory either
 		if err != nil {
-			return nil, &OutOfMemory{What: what, Size: size, Allocated: h.Usage().Allocated, Err: err}
+			return nil, h.Usage().OutOfMemory(size, what, err)
 		}
 		b.mem = mem
 	}
@@ -46,9 +49,15 @@ func (b *hostBuffer) Host() []byte { return b.mem }
 // Zero clears the memory.
 func (b *hostBuffer) Zero() { clear(b.mem) }
 
+// ZeroRange clears a part of it.
+func (b *hostBuffer) ZeroRange(offset, size int64) {
+	from, to := within(offset, size, int64(len(b.mem)))
+	clear(b.mem[from:to])
+}
+
 // ReadAt copies bytes from offset on to p.
 func (b *hostBuffer) ReadAt(p []byte, offset int64) (int, error) {
-	if offset < 0 || offset > b.size {
+	if offset < 0 || offset > int64(len(b.mem)) {
 		return 0, io.EOF
 	}
 	n := copy(p, b.mem[offset:])
@@ -60,7 +69,7 @@ func (b *hostBuffer) ReadAt(p []byte, offset int64) (int, error) {
 
 // WriteAt copies p to the bytes from offset on.
 func (b *hostBuffer) WriteAt(p []byte, offset int64) (int, error) {
-	if offset < 0 || offset > b.size {
+	if offset < 0 || offset > int64(len(b.mem)) {
 		return 0, io.ErrShortWrite
 	}
 	n := copy(b.mem[offset:], p)
@@ -79,25 +88,4 @@ func (b *hostBuffer) Free() {
 		}
 		b.host.add(-b.size, -1)
 	})
-}
-
-// counter keeps a device's Usage.
-type counter struct {
-	mu    sync.Mutex
-	usage Usage
-}
-
-func (c *counter) add(bytes int64, buffers int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.usage.Allocated += bytes
-	c.usage.Buffers += buffers
-	c.usage.Peak = max(c.usage.Peak, c.usage.Allocated)
-}
-
-// Usage is what is held now.
-func (c *counter) Usage() Usage {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.usage
 }

@@ -18,17 +18,27 @@ func NewNull(limit int64) *Null { return &Null{Limit: limit} }
 // Name is "null".
 func (n *Null) Name() string { return "null" }
 
+// Trim is 0: nothing is kept.
+func (n *Null) Trim() int64 { return 0 }
+
 // Alloc counts size bytes.
 func (n *Null) Alloc(size int64, what string) (Buffer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if held := n.usage.Allocated; n.Limit > 0 && size > n.Limit-held {
-		return nil, &OutOfMemory{What: what, Size: size, Allocated: held, Limit: n.Limit}
+	u := n.usage
+	u.Limit = n.Limit
+	if n.Limit > 0 && size > n.Limit-u.Allocated {
+		return nil, u.OutOfMemory(size, what, nil)
 	}
-	n.usage.Allocated += size
-	n.usage.Buffers++
-	n.usage.Peak = max(n.usage.Peak, n.usage.Allocated)
+	n.count(size, 1)
 	return &nullBuffer{null: n, size: size}, nil
+}
+
+// Usage is what is counted now.
+func (n *Null) Usage() Usage {
+	u := n.counter.Usage()
+	u.Limit = n.Limit
+	return u
 }
 
 type nullBuffer struct {
@@ -47,6 +57,9 @@ func (b *nullBuffer) Host() []byte { return nil }
 
 // Zero has nothing to do.
 func (b *nullBuffer) Zero() {}
+
+// ZeroRange has nothing to do.
+func (b *nullBuffer) ZeroRange(_, _ int64) {}
 
 // ReadAt is an error: nothing was kept.
 func (b *nullBuffer) ReadAt([]byte, int64) (int, error) { return 0, errNull }

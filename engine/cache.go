@@ -65,3 +65,16 @@ func (c *Cache[K]) keep(key K, p *Program) *Program {
 	c.recent = append(c.recent, key)
 	return p
 }
+
+// Clear drops all programs.
+func (c *Cache[K]) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.Dropped != nil {
+		for _, p := range c.programs {
+			c.Dropped(p)
+		}
+	}
+	clear(c.programs)
+	c.recent = c.recent[:0]
+}

@@ -85,7 +85,7 @@ func TestCache(t *testing.T) {
 // What has a price is compiled for it once, however many sets of shapes come one after the other and though fewer
 // programs are kept; the error is that of the first key that has none.
 func TestPricesAreFoundOnce(t *testing.T) {
-	h := &holding[int]{prices: map[int]Price{}}
+	h := NewLibrary[int](nil)
 	c := newNumbers(2)
 	built := map[int]int{}
 	var mu sync.Mutex

@@ -96,32 +96,65 @@ func (m *memory) of(v *value) place {
 	return p
 }
 
-// program writes down what runs and where everything lies.
+// program writes down what runs and where everything lies. What it holds is its own, of just the size that is needed:
+// nothing of the graph or of the code stays alive through it.
 func (c *code) program(m *memory) *Program {
-	p := &Program{Plan: NewPlan(m.buffers), Outputs: map[string]Operand{}}
-	operand := func(v *value) Operand {
-		o := Operand{Space: v.space, Name: v.name, Type: v.typ}
-		if v.space == Arena {
-			at := m.of(v)
-			o.Buffer, o.Offset = at.buffer, at.offset
-		}
-		return o
+	p := &Program{Plan: NewPlan(slices.Clip(m.buffers)), Outputs: map[string]Operand{}, Steps: make([]Step, len(c.steps))}
+	operands, reads := c.operands()
+	of := func(v *value) *Operand { return &p.operands[operands[v]] }
+	p.operands = make([]Operand, len(operands))
+	for v, i := range operands {
+		p.operands[i] = m.operand(v)
+		p.operands[i].index = int32(i)
 	}
 	for _, v := range c.inputs {
-		p.Inputs = append(p.Inputs, operand(v))
+		p.Inputs = append(p.Inputs, m.operand(v))
 	}
+	in := make([]*Operand, 0, reads)
 	for i, s := range c.steps {
-		x := Step{Op: s.op, Kernel: s.kernel, Out: operand(s.out), Scratch: m.scratch[i], Add: s.onto != nil, Backward: s.backward}
+		first := len(in)
 		for _, v := range s.in {
-			x.In = append(x.In, operand(v))
+			in = append(in, of(v))
 		}
-		p.Steps = append(p.Steps, x)
+		p.Steps[i] = Step{
+			Op:     Work{Name: s.op.Name, Params: s.op.Params, Place: s.op.Place, Block: s.op.Block, FLOPs: s.op.FLOPs},
+			Kernel: s.kernel, Out: of(s.out), In: in[first:len(in):len(in)],
+			Scratch: m.scratch[i], Add: s.onto != nil, Backward: s.backward,
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.outputs)) {
-		p.Outputs[name] = operand(c.outputs[name])
+		p.Outputs[name] = m.operand(c.outputs[name])
 	}
 	for _, v := range c.grads {
 		p.Grads = append(p.Grads, v.name)
 	}
 	return p
+}
+
+// operands numbers the values that steps read and write, and counts how often they read one.
+func (c *code) operands() (index map[*value]int, reads int) {
+	index = map[*value]int{}
+	number := func(v *value) {
+		if _, known := index[v]; !known {
+			index[v] = len(index)
+		}
+	}
+	for _, s := range c.steps {
+		number(s.out)
+		for _, v := range s.in {
+			number(v)
+		}
+		reads += len(s.in)
+	}
+	return index, reads
+}
+
+// operand is where a value lies.
+func (m *memory) operand(v *value) Operand {
+	o := Operand{Space: v.space, Name: v.name, Type: v.typ}
+	if v.space == Arena {
+		at := m.of(v)
+		o.Buffer, o.Offset = at.buffer, at.offset
+	}
+	return o
 }

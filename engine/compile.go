@@ -35,7 +35,19 @@ type Recompute uint8
 const (
 	RecomputeNone   Recompute = iota // every value that the backward pass reads stays
 	RecomputeBlocks                  // of a block of the network (op.Op.Block) only what later blocks read stays
+	RecomputeAll                     // the same, and what comes before the first block counts as one
 )
+
+// String is "none", "blocks" or "all".
+func (r Recompute) String() string {
+	switch r {
+	case RecomputeNone:
+		return "none"
+	case RecomputeBlocks:
+		return "blocks"
+	}
+	return "all"
+}
 
 // rewrites are the passes between lowering and memory, in their order. Each changes the list of steps; what the
 // outputs and gradients are stays the same to the bit, but for the rounding of half.

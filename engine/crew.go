@@ -51,11 +51,11 @@ func cpuWishes(workers int) Wishes { return Wishes{Workers: workers, Rows: enoug
 
 // NewCrew starts workers on the host's memory, one for each core if workers is 0. With train they have gradient
 // buffers, and there are moments.
-func NewCrew[K comparable](dev device.Device, net Network[K], workers int, train bool) (*Crew[K], error) {
+func NewCrew[K comparable](dev device.Device, lib *Library[K], workers int, train bool) (*Crew[K], error) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	h, err := hold(dev, net, workers, train)
+	h, err := hold(dev, lib, workers, train)
 	if err != nil {
 		return nil, err
 	}
@@ -218,8 +218,45 @@ func notPrepared[K comparable](i int, b Batch[K]) error {
 // Usage is what the crew holds.
 func (c *Crew[K]) Usage() Usage { return c.usage(len(c.workers)) }
 
-// Trim gives the Go heap's idle pages back to the system. Arenas stay: the next pass needs them.
-func (c *Crew[K]) Trim() { debug.FreeOSMemory() }
+// Shrink makes arenas that are larger as small as bytes.
+func (c *Crew[K]) Shrink(bytes int64) {
+	if c.shrink(bytes) {
+		c.unbind()
+	}
+}
+
+// Trim gives the device's idle memory and the Go heap's idle pages back to the system. Arenas stay: the next pass needs
+// them.
+func (c *Crew[K]) Trim() {
+	c.dev.Trim()
+	debug.FreeOSMemory()
+}
+
+// Forget drops all programs and their bindings.
+func (c *Crew[K]) Forget() {
+	c.programs.Clear()
+	c.unbind()
+}
+
+// Measure makes a pass twice, since the first may be the first to touch its memory, and measures the second.
+func (c *Crew[K]) Measure(p *Pass[K]) (*Costs, error) {
+	before := make([]*Profile, len(c.workers))
+	for i, w := range c.workers {
+		before[i] = w.profile
+	}
+	defer func() {
+		for i, w := range c.workers {
+			w.profile, w.runs = before[i], 0
+		}
+	}()
+	for range 2 {
+		c.StartProfile()
+		if err := c.Run(p); err != nil {
+			return nil, err
+		}
+	}
+	return c.Profile().Costs(), nil
+}
 
 // StartProfile measures every pass from now on.
 func (c *Crew[K]) StartProfile() {

@@ -252,7 +252,7 @@ func TestProfileOfACrew(t *testing.T) {
 // A larger arena: machines are bound to it, results stay, and the old one is freed. A dropped program is forgotten.
 func TestRebinding(t *testing.T) {
 	dev := device.NewHost()
-	c, err := NewCrew(dev, newTestNet(tiny(4, 1)), 1, true)
+	c, err := NewCrew(dev, NewLibrary(newTestNet(tiny(4, 1))), 1, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestCloseFreesEverything(t *testing.T) {
 	goroutines := runtime.NumGoroutine()
 	dev := device.NewHost()
 	for range 3 {
-		c, err := NewCrew(dev, newTestNet(tiny(4, 0)), 3, true)
+		c, err := NewCrew(dev, NewLibrary(newTestNet(tiny(4, 0))), 3, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -349,7 +349,7 @@ func TestNewCrew(t *testing.T) {
 		t.Errorf("%d workers, wishes %+v, of %d cores", len(c.workers), c.Wishes(), runtime.GOMAXPROCS(0))
 	}
 	null := device.NewNull(0)
-	_, err := NewCrew(null, newTestNet(tiny(4, 0)), 1, true)
+	_, err := NewCrew(null, NewLibrary(newTestNet(tiny(4, 0))), 1, true)
 	wants(t, "a crew on nothing", err, "that of device null is not")
 	if u := null.Usage(); u.Allocated != 0 {
 		t.Errorf("a crew that could not be made leaves %+v", u)

@@ -140,9 +140,22 @@ func (c *Crew[K]) Update(s AdamW) error {
 	if err := c.kernels.prepare("adamw", 0, c.pieces.tensors, op.NewAdamW); err != nil {
 		return err
 	}
+	if err := c.usable(); err != nil {
+		return err
+	}
 	s.constants(&c.constants)
-	err := c.do(c.tasks.update)
+	err := c.change(c.tasks.update)
 	c.reduced = nil
+	return err
+}
+
+// change runs a task that writes weights or moments, which its error leaves half written.
+func (c *Crew[K]) change(task func(*worker[K]) error) error {
+	err := c.do(task)
+	if err != nil {
+		c.broken = &BrokenError{err}
+		err = c.broken
+	}
 	return err
 }
 
@@ -232,7 +245,7 @@ func (c *Crew[K]) Mean(n int, load func(i int) error) (used []int, err error) {
 			continue
 		}
 		used = append(used, i)
-		err := c.do(func(w *worker[K]) error {
+		err := c.change(func(w *worker[K]) error {
 			for k := w.index; k < len(c.pieces.buffer); k += len(c.workers) {
 				p := c.pieces.buffer[k]
 				s := p.of(sum)
@@ -249,7 +262,7 @@ func (c *Crew[K]) Mean(n int, load func(i int) error) (used []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = c.do(func(w *worker[K]) error {
+	err = c.change(func(w *worker[K]) error {
 		for k := w.index; k < len(c.pieces.buffer); k += len(c.workers) {
 			p := c.pieces.buffer[k]
 			s := p.of(sum)

@@ -38,7 +38,7 @@ var several = flatNet{
 // flatCrew is a crew for parameters alone, started from seed 1.
 func flatCrew(t testing.TB, net flatNet, workers int) *Crew[int] {
 	t.Helper()
-	c, err := NewCrew(device.NewHost(), net, workers, true)
+	c, err := NewCrew(device.NewHost(), NewLibrary(net), workers, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func (p Placed) elements() int { return int(p.Bytes() / 4) }
 
 // A replica whose parameters have one name twice, or whose network has no programs, says so.
 func TestNetworksThatAreWrong(t *testing.T) {
-	_, err := NewCrew(device.NewHost(), flatNet{{Name: "a"}, {Name: "a"}}, 1, true)
+	_, err := NewCrew(device.NewHost(), NewLibrary(flatNet{{Name: "a"}, {Name: "a"}}), 1, true)
 	wants(t, "a name twice", err, "two parameters are called a")
 	c := flatCrew(t, several, 1)
 	wants(t, "no programs", c.Prepare([]Batch[int]{{}}, 0), "there is no program")

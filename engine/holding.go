@@ -5,24 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"konkanitrain/device"
 	"konkanitrain/op"
 )
 
-// programsKept is the number of programs that a replica keeps, unless a single pass has more: a program takes a
-// megabyte or two.
-const programsKept = 96
-
 // holding is what every kind of replica has: a network, its programs, and buffers on a device.
 type holding[K comparable] struct {
-	net      Network[K]
-	dev      device.Device
-	layout   *Layout
-	programs Cache[K]
-	prices   map[K]Price // of all that was ever asked for
-	train    bool
-	closed   bool
+	*Library[K]
+	dev    device.Device
+	layout *Layout
+	train  bool
+	closed bool
+	broken *BrokenError // of an update that ended in its middle; nil: weights and moments are sound
 
 	weights device.Buffer
 	moments [2]device.Buffer // nil without training
@@ -31,20 +27,18 @@ type holding[K comparable] struct {
 }
 
 // hold allocates weights, and with train gradients for each worker and both moments, all zeros.
-func hold[K comparable](dev device.Device, net Network[K], workers int, train bool) (*holding[K], error) {
+func hold[K comparable](dev device.Device, lib *Library[K], workers int, train bool) (*holding[K], error) {
 	if workers < 1 {
 		return nil, fmt.Errorf("a replica of %d workers, want 1 or more", workers)
 	}
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return nil, errors.New("this processor is big-endian: konkanitrain runs on little-endian ones only")
 	}
-	layout, err := NewLayout(net.Parameters())
+	layout, err := NewLayout(lib.net.Parameters())
 	if err != nil {
 		return nil, err
 	}
-	h := &holding[K]{net: net, dev: dev, layout: layout, train: train, arenas: make([]device.Buffer, workers)}
-	h.programs = Cache[K]{Limit: programsKept, Build: h.compile}
-	h.prices = map[K]Price{}
+	h := &holding[K]{Library: lib, dev: dev, layout: layout, train: train, arenas: make([]device.Buffer, workers)}
 	alloc := func(what string) (b device.Buffer) {
 		if err == nil {
 			b, err = dev.Alloc(layout.Bytes, what)
@@ -66,14 +60,6 @@ func hold[K comparable](dev device.Device, net Network[K], workers int, train bo
 	return h, nil
 }
 
-func (h *holding[K]) compile(key K) (*Program, error) {
-	spec, err := h.net.Spec(key)
-	if err != nil {
-		return nil, err
-	}
-	return Compile(spec)
-}
-
 // free gives all buffers back. From then on whatever needs them is an error.
 func (h *holding[K]) free() {
 	h.closed = true
@@ -92,10 +78,13 @@ func freeAll(list []device.Buffer) {
 	}
 }
 
-// usable is an error after Close.
+// usable is an error after Close, and after an update that ended in its middle.
 func (h *holding[K]) usable() error {
 	if h.closed {
 		return errors.New("this replica is closed: its memory is given back")
+	}
+	if h.broken != nil {
+		return h.broken
 	}
 	return nil
 }
@@ -158,6 +147,7 @@ func (h *holding[K]) reserve(bytes int64) error {
 // allocArenas puts arenas of a size in the place of those that are there. After an error there are none.
 func (h *holding[K]) allocArenas(bytes int64) (err error) {
 	freeAll(h.arenas)
+	h.dev.Trim() // arenas of another size are no use to the new ones
 	for i := range h.arenas {
 		if h.arenas[i], err = h.dev.Alloc(bytes, fmt.Sprintf("arena of worker %d", i)); err != nil {
 			h.arenas[i] = nil
@@ -166,6 +156,42 @@ func (h *holding[K]) allocArenas(bytes int64) (err error) {
 		}
 	}
 	return nil
+}
+
+// Room is the most bytes that each arena can have beside what else the device holds now.
+func (h *holding[K]) Room() int64 {
+	u := h.dev.Usage()
+	if u.Limit == 0 {
+		return math.MaxInt64
+	}
+	rest := u.Limit - u.Held - (u.Allocated - h.usage(0).Arenas)
+	return max(0, rest/int64(len(h.arenas))/align*align)
+}
+
+// MakeTables makes the tables of constants that a program reads.
+func (h *holding[K]) MakeTables(key K) error {
+	p, err := h.programs.Get(key)
+	if err != nil {
+		return err
+	}
+	for _, s := range p.Steps {
+		for _, in := range s.In {
+			if in.Space == Shared {
+				h.net.Table(in.Name, in.Type.Shape)
+			}
+		}
+	}
+	return nil
+}
+
+// shrink makes arenas that are larger as small as bytes, and says whether it has.
+func (h *holding[K]) shrink(bytes int64) bool {
+	if h.arenas[0] == nil || h.arenas[0].Size() <= bytes {
+		return false
+	}
+	freeAll(h.arenas)
+	_ = h.allocArenas(bytes) // where there is no memory even for these, the next Prepare says so
+	return true
 }
 
 // flat is one of the flat buffers.

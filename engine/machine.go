@@ -20,69 +20,59 @@ type Memory struct {
 	Shared  func(name string, shape tensor.Shape) []float32 // tables; nil if the program has none
 }
 
-// Machine is a program in memory. It implements gorgonia.VM; one goroutine uses it at a time.
+// Machine is a program in memory. It implements gorgonia.VM; one goroutine uses it at a time. There is one for each
+// worker and program, so it is kept small: it knows where each operand starts, the program knows the rest.
 type Machine struct {
 	prog   *Program
 	memory Memory
-	calls  []call
-}
-
-// call is a step with its operands resolved.
-type call struct {
-	run     func(*op.Env, op.Tensor, []op.Tensor)
-	out     op.Tensor
-	in      []op.Tensor
-	scratch []float32
-	grad    bool // out is a parameter's gradient
-	add     bool // out is always added to
+	starts []unsafe.Pointer // of Program.operands
+	in     []op.Tensor      // operands of the step that runs
 }
 
 var _ G.VM = (*Machine)(nil)
 
-// Bind resolves a program's operands to slices of memory, so that a run is nothing but kernel calls.
+// Bind resolves a program's operands to places in memory, so that a run is nothing but kernel calls.
 func (p *Program) Bind(memory Memory) (*Machine, error) {
 	if int64(len(memory.Arena)) < p.Plan.Size {
 		return nil, fmt.Errorf("bind: the program needs an arena of %d bytes, there are %d", p.Plan.Size, len(memory.Arena))
 	}
-	m := &Machine{prog: p, memory: memory}
-	for _, s := range p.Steps {
-		c := call{run: s.Kernel.Run, grad: s.Out.Space == Grad, add: s.Add}
-		var err error
-		if c.out, err = m.tensor(s.Out); err != nil {
+	m := &Machine{prog: p, memory: memory, starts: make([]unsafe.Pointer, len(p.operands))}
+	for i := range p.operands {
+		b, err := m.bytes(p.operands[i])
+		if err != nil {
 			return nil, err
 		}
-		for _, in := range s.In {
-			t, err := m.tensor(in)
-			if err != nil {
-				return nil, err
-			}
-			c.in = append(c.in, t)
-		}
-		if s.Scratch >= 0 {
-			c.scratch = floats(memory.Arena[p.Plan.Offsets[s.Scratch]:][:s.Kernel.Scratch])
-		}
-		m.calls = append(m.calls, c)
+		m.starts[i] = unsafe.Pointer(unsafe.SliceData(b))
 	}
+	most := 0
+	for i := range p.Steps {
+		most = max(most, len(p.Steps[i].In))
+	}
+	m.in = make([]op.Tensor, most)
 	return m, nil
 }
 
-// tensor is the memory of an operand.
-func (m *Machine) tensor(o Operand) (op.Tensor, error) {
+// theOne is what operands of the space One read. Nobody writes to it: a result never lies in the memory of an operand
+// outside the arena.
+var theOne = [1]float32{1}
+
+// bytes is the memory of an operand.
+func (m *Machine) bytes(o Operand) ([]byte, error) {
 	n := o.Type.Bytes()
 	switch o.Space {
 	case Arena:
-		return tensorOf(m.memory.Arena[m.prog.Plan.Offsets[o.Buffer]+o.Offset:][:n:n], o.Type), nil
+		return m.memory.Arena[m.prog.Plan.Offsets[o.Buffer]+o.Offset:][:n:n], nil
 	case One:
-		return op.Tensor{Shape: o.Type.Shape, Data: []float32{1}}, nil
+		return bytesOf(theOne[:]), nil
 	case Shared:
 		var table []float32
 		if m.memory.Shared != nil {
 			table = m.memory.Shared(o.Name, o.Type.Shape)
 		}
 		if len(table) != o.Type.Elements() {
-			return op.Tensor{}, fmt.Errorf("bind: %v needs %d elements, there are %d", o, o.Type.Elements(), len(table))
+			return nil, fmt.Errorf("bind: %v needs %d elements, there are %d", o, o.Type.Elements(), len(table))
 		}
-		return op.Tensor{Shape: o.Type.Shape, Data: table}, nil
+		return bytesOf(table), nil
 	}
 	flat := m.memory.Weights
 	if o.Space == Grad {
@@ -90,9 +80,18 @@ func (m *Machine) tensor(o Operand) (op.Tensor, error) {
 	}
 	b := m.memory.Layout.view(flat, o.Name)
 	if int64(len(b)) != n {
-		return op.Tensor{}, fmt.Errorf("bind: %v needs %d bytes, there are %d", o, n, len(b))
+		return nil, fmt.Errorf("bind: %v needs %d bytes, there are %d", o, n, len(b))
 	}
-	return tensorOf(b, o.Type), nil
+	return b, nil
+}
+
+func bytesOf(x []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
+}
+
+// tensor is an operand of a step in the memory that it is bound to.
+func (m *Machine) tensor(o *Operand) op.Tensor {
+	return tensorOf(unsafe.Slice((*byte)(m.starts[o.index]), o.Type.Bytes()), o.Type)
 }
 
 // tensorOf sees bytes of the host's memory as a tensor.
@@ -129,22 +128,31 @@ func (m *Machine) Run(env *op.Env, add bool, profile *Profile) {
 		m.runProfiled(env, add, profile)
 		return
 	}
-	for i := range m.calls {
-		m.calls[i].do(env, add)
+	for i := range m.prog.Steps {
+		m.do(&m.prog.Steps[i], env, add)
 	}
 }
 
-func (c *call) do(env *op.Env, add bool) {
-	env.Scratch = c.scratch
-	env.Add = c.add || add && c.grad
-	c.run(env, c.out, c.in)
+// do runs one step.
+func (m *Machine) do(s *Step, env *op.Env, add bool) {
+	env.Scratch = nil
+	if s.Scratch >= 0 {
+		env.Scratch = floats(m.memory.Arena[m.prog.Plan.Offsets[s.Scratch]:][:s.Kernel.Scratch])
+	}
+	env.Add = s.Add || add && s.Out.Space == Grad
+	in := m.in[:len(s.In)]
+	for i, o := range s.In {
+		in[i] = m.tensor(o)
+	}
+	s.Kernel.Run(env, m.tensor(s.Out), in)
 }
 
 func (m *Machine) runProfiled(env *op.Env, add bool, profile *Profile) {
-	for i := range m.calls {
+	for i := range m.prog.Steps {
+		s := &m.prog.Steps[i]
 		start := time.Now()
-		m.calls[i].do(env, add)
-		profile.add(m.prog.Steps[i].Op, float64(m.prog.Steps[i].bytes()), time.Since(start))
+		m.do(s, env, add)
+		profile.add(&s.Op, float64(s.bytes()), time.Since(start))
 	}
 }
 
@@ -159,7 +167,7 @@ func (m *Machine) Reset() {}
 
 // Close forgets the memory, which belongs to the caller.
 func (m *Machine) Close() error {
-	m.calls, m.memory = nil, Memory{}
+	*m = Machine{prog: &Program{}}
 	return nil
 }
 
@@ -168,8 +176,8 @@ func (m *Machine) Close() error {
 func (m *Machine) Input(name string) op.Tensor {
 	for _, o := range m.prog.Inputs {
 		if o.Name == name {
-			t, _ := m.tensor(o) // arena operands always resolve
-			return t
+			b, _ := m.bytes(o) // arena operands always resolve
+			return tensorOf(b, o.Type)
 		}
 	}
 	return op.Tensor{}
@@ -181,6 +189,6 @@ func (m *Machine) Output(name string) op.Tensor {
 	if !ok {
 		return op.Tensor{}
 	}
-	t, _ := m.tensor(o) // resolved once already, in Bind
-	return t
+	b, _ := m.bytes(o) // resolved once already, in Bind
+	return tensorOf(b, o.Type)
 }

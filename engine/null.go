@@ -10,9 +10,9 @@ import (
 // would, and computes nothing. A whole run's plans can be carried out on it.
 type Null[K comparable] struct{ *holding[K] }
 
-// NewNull is a null replica on a device that keeps nothing.
-func NewNull[K comparable](dev *device.Null, net Network[K], workers int, train bool) (*Null[K], error) {
-	h, err := hold(dev, net, workers, train)
+// NewNull is a null replica on a device, which should be one that keeps nothing: a [device.Null], or a pool over one.
+func NewNull[K comparable](dev device.Device, lib *Library[K], workers int, train bool) (*Null[K], error) {
+	h, err := hold(dev, lib, workers, train)
 	if err != nil {
 		return nil, err
 	}
@@ -28,16 +28,8 @@ func (n *Null[K]) Prepare(batches []Batch[K], bytes int64) error {
 		return err
 	}
 	for _, b := range batches {
-		p, err := n.programs.Get(b.Key)
-		if err != nil {
+		if err := n.MakeTables(b.Key); err != nil {
 			return err
-		}
-		for _, s := range p.Steps {
-			for _, in := range s.In {
-				if in.Space == Shared {
-					n.net.Table(in.Name, in.Type.Shape)
-				}
-			}
 		}
 	}
 	return nil
@@ -103,8 +95,17 @@ func (n *Null[K]) Mean(count int, load func(i int) error) (used []int, err error
 // Usage is what a crew would hold.
 func (n *Null[K]) Usage() Usage { return n.usage(len(n.arenas)) }
 
-// Trim has nothing to give back.
-func (n *Null[K]) Trim() {}
+// Shrink makes arenas that are larger as small as bytes.
+func (n *Null[K]) Shrink(bytes int64) { n.shrink(bytes) }
+
+// Trim gives the device's idle memory back.
+func (n *Null[K]) Trim() { n.dev.Trim() }
+
+// Forget drops all programs.
+func (n *Null[K]) Forget() { n.programs.Clear() }
+
+// Measure has nothing to measure.
+func (n *Null[K]) Measure(*Pass[K]) (*Costs, error) { return nil, nil }
 
 // StartProfile has nothing to measure.
 func (n *Null[K]) StartProfile() {}

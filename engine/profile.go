@@ -26,7 +26,7 @@ type ProfileRow struct {
 // NewProfile is an empty profile.
 func NewProfile() *Profile { return &Profile{Rows: map[string]*ProfileRow{}} }
 
-func (p *Profile) add(o *op.Op, bytes float64, t time.Duration) {
+func (p *Profile) add(o *Work, bytes float64, t time.Duration) {
 	r := p.Rows[o.Name]
 	if r == nil {
 		r = &ProfileRow{}

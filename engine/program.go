@@ -21,18 +21,26 @@ const (
 // Operand is where a step finds or puts a tensor.
 type Operand struct {
 	Space  Space
+	index  int32   // in Program.operands
 	Name   string  // its place in the network, or the name of a Weight, Grad or Shared tensor
 	Buffer int     // index into Plan.Buffers, for Arena
 	Offset int64   // bytes from the start of the buffer
 	Type   op.Type // element type and shape
 }
 
-// Step is one kernel call.
+// Work is what a program remembers of an op; the op itself belongs to the graph. The fields are those of op.Op.
+type Work struct {
+	Name, Params string
+	Place, Block string
+	FLOPs        float64 // floating-point operations
+}
+
+// Step is one kernel call. Steps that read or write the same value share its Operand.
 type Step struct {
-	Op       *op.Op
+	Op       Work
 	Kernel   op.Kernel
-	Out      Operand
-	In       []Operand
+	Out      *Operand
+	In       []*Operand
 	Scratch  int  // buffer of Kernel.Scratch bytes, or -1
 	Add      bool // the result is added to what Out holds
 	Backward bool // runs in the backward pass
@@ -55,6 +63,8 @@ type Program struct {
 	Inputs  []Operand          // Arena operands that the caller fills before a run
 	Outputs map[string]Operand // what stays readable after a run
 	Grads   []string           // parameters whose gradients a run produces
+
+	operands []Operand // of all steps, each once
 }
 
 // ArenaBytes is what one machine's arena takes.

@@ -36,13 +36,16 @@ type Replica[K comparable] interface {
 	// part of a pass that can fail for memory, with an error that wraps *device.OutOfMemory: arenas have the size that
 	// they had then, and whatever is to run has to be prepared again.
 	Prepare(batches []Batch[K], bytes int64) error
+	// MakeTables makes the tables of constants that a program reads, so that it is known what they take.
+	MakeTables(key K) error
 	// Run makes a pass over batches that were prepared. Gradients are added to those of earlier passes since Reduce.
 	// After an error there are none, those of earlier passes included.
 	Run(p *Pass[K]) error
 	// Reduce sums the gradients of all passes since the last Reduce, in a fixed order, and returns the sum of its
 	// squares.
 	Reduce() (squares float64, err error)
-	// Update applies one step of AdamW with the gradient that Reduce has left.
+	// Update applies one step of AdamW with the gradient that Reduce has left. After an error that is a *BrokenError the
+	// replica is good for nothing but Close; after another one nothing has changed.
 	Update(s AdamW) error
 	// Finite names the first weight that is not a finite number; nil if there is none.
 	Finite() (*NotFinite, error)
@@ -60,8 +63,18 @@ type Replica[K comparable] interface {
 
 	// Usage is what the replica holds, in bytes.
 	Usage() Usage
+	// Room is the most bytes that each arena can have beside what else the device holds now; math.MaxInt64 where the device
+	// has no limit of its own.
+	Room() int64
+	// Shrink makes arenas that are larger as small as bytes. What is to run has to be prepared again.
+	Shrink(bytes int64)
 	// Trim gives back to the system what is idle.
 	Trim()
+	// Forget drops all programs. What is to run has to be prepared again, and compiled.
+	Forget()
+	// Measure makes a pass that was prepared, twice, and says what the ops of the second cost. Its gradients are dropped,
+	// with those of earlier passes. Nil where nothing can be measured.
+	Measure(p *Pass[K]) (*Costs, error)
 	// StartProfile measures every pass from now on; Profile is the sum of all workers, nil where nothing is measured.
 	StartProfile()
 	Profile() *Profile
@@ -73,12 +86,6 @@ type Replica[K comparable] interface {
 type Wishes struct {
 	Workers int // each takes whole micro-batches; a pass should have work for all of them
 	Rows    int // of a batch's matrices that are enough for full speed; more only takes memory
-}
-
-// Price is what one run of a program takes.
-type Price struct {
-	Bytes int64   // of the arena
-	FLOPs float64 // floating-point operations
 }
 
 // Batch is a micro-batch: what is run, and by which worker.
@@ -134,6 +141,18 @@ type NotFinite struct {
 	Index int    // of the element
 	Value float32
 }
+
+// BrokenError says that a change of the weights ended in its middle: some weights and moments are those before it, others
+// those after it. Nothing can be learned or saved from there, and every further use of the replica gives this error.
+type BrokenError struct{ Err error } // what ended it
+
+// Error says what that means.
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("a change of all weights ended in its middle, so they are of no use any more: %v", e.Err)
+}
+
+// Unwrap is what ended it.
+func (e *BrokenError) Unwrap() error { return e.Err }
 
 // String is "NAME[INDEX] is VALUE".
 func (n *NotFinite) String() string { return fmt.Sprintf("%s[%d] is %g", n.Name, n.Index, n.Value) }

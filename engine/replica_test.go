@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -34,7 +35,7 @@ var kinds = []struct {
 	{"crew", func(limit int64) (device.Device, func(int64), func(Network[variant], int, bool) (Replica[variant], error)) {
 		dev := &limited{device.NewHost(), limit}
 		return dev, func(n int64) { dev.limit = n }, func(net Network[variant], workers int, train bool) (Replica[variant], error) {
-			c, err := NewCrew(dev, net, workers, train)
+			c, err := NewCrew(dev, NewLibrary(net), workers, train)
 			if err != nil {
 				return nil, err
 			}
@@ -44,7 +45,7 @@ var kinds = []struct {
 	{"null", func(limit int64) (device.Device, func(int64), func(Network[variant], int, bool) (Replica[variant], error)) {
 		dev := device.NewNull(limit)
 		return dev, func(n int64) { dev.Limit = n }, func(net Network[variant], workers int, train bool) (Replica[variant], error) {
-			n, err := NewNull(dev, net, workers, train)
+			n, err := NewNull(dev, NewLibrary(net), workers, train)
 			if err != nil {
 				return nil, err
 			}
@@ -110,7 +111,7 @@ func TestPrices(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := (Price{p.ArenaBytes(), p.FLOPs()}); prices[i] != want {
+			if want := priceOf(p); !reflect.DeepEqual(prices[i], want) || want.Bytes != p.ArenaBytes() || want.FLOPs != p.FLOPs() {
 				t.Errorf("%+v: price %+v, want %+v", key, prices[i], want)
 			}
 		}

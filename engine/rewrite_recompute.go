@@ -16,6 +16,9 @@ func recompute(c *code) error {
 	if c.spec.Recompute == RecomputeNone || c.spec.Grads == nil {
 		return nil
 	}
+	if c.spec.Recompute == RecomputeAll {
+		c.markPrelude()
+	}
 	var blocks []string
 	for _, s := range c.steps {
 		if b := s.out.block; !s.backward && b != "" && !slices.Contains(blocks, b) {
@@ -26,6 +29,22 @@ func recompute(c *code) error {
 		c.recomputeBlock(b)
 	}
 	return nil
+}
+
+// prelude is the block of what comes before the first block: in a Conformer the subsampling, whose convolutions make
+// the largest values of all, and make them again in little time.
+const prelude = "prelude"
+
+// markPrelude makes the steps before the first block one, and with them those of the backward pass that belong to no
+// block: the ones that read what these steps make are among them.
+func (c *code) markPrelude() {
+	before := true
+	for _, s := range c.steps {
+		before = before && (s.out.block == "" && !s.backward)
+		if s.out.block == "" && (before || s.backward) {
+			s.out.block = prelude
+		}
+	}
 }
 
 // recomputeBlock rewrites one block.

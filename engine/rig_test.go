@@ -91,7 +91,7 @@ func (r *rig) compile() *Program {
 func checkAliases(t *testing.T, p *Program) {
 	t.Helper()
 	type span struct{ start, end int64 } // bytes of the arena
-	at := func(o Operand) span {
+	at := func(o *Operand) span {
 		start := p.Plan.Offsets[o.Buffer] + o.Offset
 		return span{start, start + o.Type.Bytes()}
 	}
@@ -140,7 +140,7 @@ func checkReads(t *testing.T, p *Program) {
 	const unit = 2 // bytes: the smallest element
 	const scratch = "scratch"
 	holds := make([]string, p.Plan.Size/unit)
-	at := func(o Operand) []string {
+	at := func(o *Operand) []string {
 		start := p.Plan.Offsets[o.Buffer] + o.Offset
 		return holds[start/unit : (start+o.Type.Bytes())/unit]
 	}
@@ -149,7 +149,7 @@ func checkReads(t *testing.T, p *Program) {
 			memory[i] = name
 		}
 	}
-	read := func(who string, o Operand) {
+	read := func(who string, o *Operand) {
 		name, _, _ := strings.Cut(o.Name, "@") // a part belongs to a whole
 		for _, held := range at(o) {
 			if held != name {
@@ -159,7 +159,7 @@ func checkReads(t *testing.T, p *Program) {
 		}
 	}
 	for _, in := range p.Inputs {
-		set(at(in), in.Name)
+		set(at(&in), in.Name)
 	}
 	for i, s := range p.Steps {
 		if s.Scratch >= 0 {
@@ -182,7 +182,7 @@ func checkReads(t *testing.T, p *Program) {
 	}
 	for name, o := range p.Outputs {
 		if o.Space == Arena {
-			read("output "+name, o)
+			read("output "+name, &o)
 		}
 	}
 }

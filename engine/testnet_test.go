@@ -122,7 +122,7 @@ func (w *window) collectOutputs(i int, out Outputs) error {
 // crew is a crew for net on memory of its own, started from seed 1.
 func crew(t testing.TB, net Network[variant], workers int, train bool) *Crew[variant] {
 	t.Helper()
-	c, err := NewCrew(device.NewHost(), net, workers, train)
+	c, err := NewCrew(device.NewHost(), NewLibrary(net), workers, train)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (f *found) open(o LoadOptions, dev device.Device) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
-	replica, err := engine.NewCrew(dev, network, o.Workers, false)
+	replica, err := engine.NewCrew(dev, engine.NewLibrary(network), o.Workers, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}

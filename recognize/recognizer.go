@@ -19,8 +19,12 @@ type Recognizer struct {
 	vocabulary *text.Vocabulary
 	policy     text.Policy
 	size       int // V, of the network
+	runner     *update.Runner
 	run        runPass
 }
+
+// Share makes its passes fit the memory as others over the same replica do.
+func (r *Recognizer) Share(f *update.Fit) { r.runner.Fit = f }
 
 // runPass makes one pass over a window and returns its losses, which are valid until the next call.
 type runPass = func(ctx context.Context, window []*data.Example, ask update.Ask) ([]update.Loss, error)
@@ -32,7 +36,7 @@ func New(net model.Config, r update.Replica, batchSize int, v *text.Vocabulary, 
 	run := func(_ context.Context, window []*data.Example, ask update.Ask) ([]update.Loss, error) {
 		return runner.Run(window, ask)
 	}
-	return &Recognizer{vocabulary: v, policy: p, size: net.Vocab, run: run}
+	return &Recognizer{vocabulary: v, policy: p, size: net.Vocab, runner: runner, run: run}
 }
 
 // Score scores every utterance that the loader gives, in its order. emit, if set, gets each result; its error, or the

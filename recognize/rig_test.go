@@ -50,7 +50,7 @@ func newReplica(t testing.TB, d *Description, seed uint64, workers int, dev devi
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := engine.NewCrew(dev, network, workers, false)
+	r, err := engine.NewCrew(dev, engine.NewLibrary(network), workers, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,23 +75,29 @@ type OptimizerConfig struct {
 
 // RunConfig is about one run on one machine: it may differ when a run is resumed.
 type RunConfig struct {
-	CheckpointDir   string `yaml:"checkpoint_dir" default:"runs/default" check:"not empty path" resume:"free" help:"folder for checkpoints"`
-	LogDir          string `yaml:"log_dir" default:"" check:"path" zero:"checkpoint_dir" resume:"free" help:"folder for metrics.jsonl"`
-	Resume          string `yaml:"resume" default:"" check:"path" resume:"session" help:"checkpoint to go on from: a folder, or auto for the newest whole one in checkpoint_dir"`
-	InitFrom        string `yaml:"init_from" default:"" check:"path" resume:"session" help:"checkpoint or model.safetensors whose weights a new run starts with"`
-	Device          string `yaml:"device" default:"auto" check:"auto|cpu|cuda" help:"what computes"`
-	FP16            bool   `yaml:"fp16" default:"false" check:"any" alias:"mixed_precision" help:"half precision; on a CPU: saved activations take half the memory, a little slower"`
-	CPUWorkers      int    `yaml:"cpu_workers" default:"0" check:"0..1024" zero:"one for each core" help:"compute workers on a CPU, each with a whole core"`
-	Seed            uint64 `yaml:"seed" default:"1" check:"any" help:"seed of all random numbers"`
-	SaveEvery       int    `yaml:"save_every" default:"0" check:"0.." zero:"each epoch" help:"updates between checkpoints"`
-	KeepLast        int    `yaml:"keep_last" default:"3" check:"1.." resume:"free" help:"checkpoints to keep, beside the best one and those for average_last"`
-	AverageLast     int    `yaml:"average_last" default:"0" check:"0.." zero:"off" help:"at the end of training, average the weights of this many checkpoints (the last ones that save_every asked for, and the end's) into checkpoint_dir/averaged"`
-	EvalEvery       int    `yaml:"eval_every" default:"0" check:"0.." zero:"each epoch" help:"updates between validations"`
-	EarlyStop       int    `yaml:"early_stop" default:"0" check:"0.." zero:"never" help:"stop after this many validations without a better score"`
-	LogEvery        int    `yaml:"log_every" default:"10" check:"1.." resume:"free" help:"updates between progress lines"`
-	BlankAlarm      int    `yaml:"blank_alarm" default:"500" check:"0.." unit:"updates" help:"updates after which a validation with nothing but empty output raises an alarm"`
-	CacheClearEvery int    `yaml:"cache_clear_every" default:"50" check:"0.." zero:"never" help:"updates between returns of idle memory to the system"`
-	ProfileSteps    int    `yaml:"profile_steps" default:"0" check:"0.." zero:"off" resume:"session" help:"measure this many updates, print a table of the time by operation, and stop"`
+	CheckpointDir   string  `yaml:"checkpoint_dir" default:"runs/default" check:"not empty path" resume:"free" help:"folder for checkpoints"`
+	LogDir          string  `yaml:"log_dir" default:"" check:"path" zero:"checkpoint_dir" resume:"free" help:"folder for metrics.jsonl"`
+	Resume          string  `yaml:"resume" default:"" check:"path" resume:"session" help:"checkpoint to go on from: a folder, or auto for the newest whole one in checkpoint_dir"`
+	InitFrom        string  `yaml:"init_from" default:"" check:"path" resume:"session" help:"checkpoint or model.safetensors whose weights a new run starts with"`
+	Device          string  `yaml:"device" default:"auto" check:"auto|cpu|cuda" help:"what computes"`
+	FP16            bool    `yaml:"fp16" default:"false" check:"any" alias:"mixed_precision" help:"half precision; on a CPU: saved activations take half the memory, a little slower"`
+	CPUWorkers      int     `yaml:"cpu_workers" default:"0" check:"0..1024" zero:"one for each core" help:"compute workers on a CPU, each with a whole core"`
+	MemoryLimit     string  `yaml:"memory_limit" default:"auto" check:"not empty" resume:"free" help:"the most memory that the run may hold in all, as 2GiB; auto: what the machine, its control group or ulimit leaves"`
+	MemoryFraction  float64 `yaml:"memory_fraction" default:"0" check:"share" zero:"0.9 of the machine's memory, or all of a memory_limit that is given" resume:"free" help:"share of the machine's memory, or of memory_limit, that the run may hold"`
+	AutoFit         bool    `yaml:"auto_fit" default:"true" check:"any" resume:"free" help:"choose smaller micro-batches, or compute values again, where memory asks for it; the effective batch stays. Without it what doesn't fit is an error"`
+	Recompute       string  `yaml:"recompute" default:"auto" check:"auto|none|blocks|all" resume:"free" help:"compute values again for the backward pass instead of keeping them: those inside the network's blocks, or all; auto: where memory asks for it. The result is the same to the bit"`
+	OnOOM           string  `yaml:"on_oom" default:"stop" check:"stop|skip" resume:"free" help:"what becomes of an utterance for which there isn't enough memory even alone: the run saves and stops, or it is named and left out"`
+	MemoryLog       string  `yaml:"memory_log" default:"stages" check:"off|stages|batch" resume:"free" help:"when the memory in use is printed: at each stage of the run, or after each batch too"`
+	Seed            uint64  `yaml:"seed" default:"1" check:"any" help:"seed of all random numbers"`
+	SaveEvery       int     `yaml:"save_every" default:"0" check:"0.." zero:"each epoch" help:"updates between checkpoints"`
+	KeepLast        int     `yaml:"keep_last" default:"3" check:"1.." resume:"free" help:"checkpoints to keep, beside the best one and those for average_last"`
+	AverageLast     int     `yaml:"average_last" default:"0" check:"0.." zero:"off" help:"at the end of training, average the weights of this many checkpoints (the last ones that save_every asked for, and the end's) into checkpoint_dir/averaged"`
+	EvalEvery       int     `yaml:"eval_every" default:"0" check:"0.." zero:"each epoch" help:"updates between validations"`
+	EarlyStop       int     `yaml:"early_stop" default:"0" check:"0.." zero:"never" help:"stop after this many validations without a better score"`
+	LogEvery        int     `yaml:"log_every" default:"10" check:"1.." resume:"free" help:"updates between progress lines"`
+	BlankAlarm      int     `yaml:"blank_alarm" default:"500" check:"0.." unit:"updates" help:"updates after which a validation with nothing but empty output raises an alarm"`
+	CacheClearEvery int     `yaml:"cache_clear_every" default:"50" check:"0.." zero:"never" help:"updates between returns of idle memory to the system"`
+	ProfileSteps    int     `yaml:"profile_steps" default:"0" check:"0.." zero:"off" resume:"session" help:"measure this many updates, print a table of the time by operation, and stop"`
 }
 
 // Default is the configuration of a run that sets nothing.

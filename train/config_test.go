@@ -194,7 +194,8 @@ func TestResumeTags(t *testing.T) {
 	want := map[settings.Resume][]string{
 		settings.Fixed: strings.Fields("keep_joiners fold_digits sample_rate num_mels normalize " +
 			"d_model encoder_layers decoder_layers heads conv_kernel subsampling subsample_channels"),
-		settings.Free:    strings.Fields("num_workers max_updates checkpoint_dir log_dir keep_last log_every"),
+		settings.Free:    strings.Fields("num_workers max_updates checkpoint_dir log_dir " +
+			"memory_limit memory_fraction auto_fit recompute on_oom memory_log keep_last log_every"),
 		settings.Session: strings.Fields("resume init_from profile_steps"),
 	}
 	if diff := cmp.Diff(want, kinds); diff != "" {

@@ -24,13 +24,6 @@ func (r *remote) close() {
 	}
 }
 
-// What a device may know beside the methods of device.Device.
-type (
-	trimmer interface{ Trim() int64 }          // gives idle memory back; bytes
-	limiter interface{ SetLimit(bytes int64) } // caps what it holds
-	peaker  interface{ ResetPeaks() }          // lets Usage.Peak begin anew
-)
-
 // listen begins to answer. Training doesn't depend on it. A run that only measures itself makes nothing in its folder.
 func (r *run) listen() error {
 	if r.profiling() {
@@ -58,27 +51,21 @@ func (r *run) folderRenewed() {
 
 // note keeps what info can't look up itself while the run goes on.
 func (r *run) note() {
-	p, u := &r.ledger.state.Progress, r.replica.Usage()
-	i := &control.Info{
-		PID: os.Getpid(), Started: r.ledger.started, Update: r.updater.Updates, Epoch: min(p.Epoch+1, r.cfg.Optimizer.NumEpochs),
-		Total: r.remote.total,
-	}
-	for _, h := range []control.Holder{
-		{Name: "arenas", Bytes: u.Arenas}, {Name: "weights", Bytes: u.Weights}, {Name: "gradients", Bytes: u.Gradients},
-		{Name: "moments", Bytes: u.Moments}, {Name: "workspaces of the BLAS", Bytes: u.Workspaces}, {Name: "tables of constants", Bytes: u.Tables},
-	} {
-		if h.Bytes > 0 {
-			i.Holders = append(i.Holders, h)
-		}
-	}
-	r.remote.place.Store(i)
+	r.remote.place.Store(&control.Info{
+		PID: os.Getpid(), Started: r.ledger.started, Total: r.remote.total,
+		Update: r.updater.Updates, Epoch: min(r.ledger.state.Progress.Epoch+1, r.cfg.Optimizer.NumEpochs),
+	})
 }
 
 // info is where the run stands and what it holds now. Any goroutine may call it.
 func (r *run) info() control.Info {
-	i, u := *r.remote.place.Load(), r.memory.Usage()
-	i.Allocated, i.Reserved, i.Peak = u.Allocated, u.Allocated, u.Peak
+	i, u := *r.remote.place.Load(), r.pool.Usage()
+	i.Allocated, i.Reserved, i.Cached, i.Held, i.Limit = u.Allocated, u.Reserved, u.Cached(), u.Held, u.Limit
+	i.Peak, i.PeakReserved = u.Peak, u.PeakReserved
 	i.RSS, i.PeakRSS = machine.Self()
+	for _, h := range r.pool.Holders() {
+		i.Holders = append(i.Holders, control.Holder{Name: h.Name, Bytes: h.Bytes})
+	}
 	return i
 }
 
@@ -103,7 +90,7 @@ func (r *run) obey(q control.Request) (note string, err error) {
 	case control.AskClear:
 		return r.giveBack(), nil
 	case control.AskReset:
-		return r.resetPeaks()
+		return r.resetPeaks(), nil
 	case control.AskFraction:
 		return r.capMemory(q.Fraction)
 	}
@@ -112,52 +99,40 @@ func (r *run) obey(q control.Request) (note string, err error) {
 
 // giveBack gives idle memory back to the system.
 func (r *run) giveBack() string {
-	var bytes int64
-	if d, ok := r.memory.(trimmer); ok {
-		bytes = d.Trim()
-	}
+	buffers := r.pool.Trim()
 	before, _ := machine.Self()
 	r.replica.Trim()
 	after, _ := machine.Self()
-	return fmt.Sprintf("gave back %s of idle buffers, and %s that the rest of the program had idle", words.Bytes(bytes), words.Bytes(max(before-after, 0)))
+	return fmt.Sprintf("gave back %s of idle buffers, and %s that the rest of the program had idle", words.Bytes(buffers), words.Bytes(max(before-after, 0)))
 }
 
-// resetPeaks lets the peaks begin anew, those that can.
-func (r *run) resetPeaks() (string, error) {
-	err := machine.ResetPeak()
-	d, ok := r.memory.(peaker)
-	if ok {
-		d.ResetPeaks()
+// resetPeaks lets the peaks begin anew.
+func (r *run) resetPeaks() string {
+	r.pool.ResetPeaks()
+	if err := machine.ResetPeak(); err != nil {
+		return fmt.Sprintf("the peaks of buffers begin anew; %v", err)
 	}
-	switch {
-	case ok && err == nil:
-		return "the peaks begin anew", nil
-	case ok:
-		return fmt.Sprintf("the peak of buffers begins anew, but %v", err), nil
-	case err == nil:
-		return "the process's peak begins anew; that of its buffers can't", nil
-	}
-	return "", err
+	return "the peaks begin anew"
 }
 
-// capMemory sets the most that the run may hold to a share of what there is.
+// capMemory sets the most that the run may hold, as memory_fraction does at its start, and has it give back what is
+// above that.
 func (r *run) capMemory(fraction float64) (string, error) {
-	d, ok := r.memory.(limiter)
-	if !ok {
-		return "", fmt.Errorf("buffers on %s have no cap that could be set", r.memory.Name())
+	c := r.cfg.Run
+	c.MemoryFraction = fraction
+	bytes, why, err := c.budget()
+	if err != nil {
+		return "", err
 	}
-	m := machine.Read()
-	if m.Base() == 0 {
-		return "", errors.New("this system doesn't say how much memory there is: there is nothing to take a share of")
+	if bytes <= 0 {
+		return "", fmt.Errorf("%g of the memory comes to nothing, or this system doesn't say how much there is", fraction)
 	}
-	bytes, of := int64(fraction*float64(m.Base())), "this machine's memory"
-	if m.Limit > 0 {
-		of = "what " + m.Source + " allows"
-	}
-	d.SetLimit(max(bytes, 1))
-	note := fmt.Sprintf("the cap is %s: %g of %s", words.Bytes(bytes), fraction, of)
-	if i := r.info(); i.Reserved+i.Held > bytes {
-		note += fmt.Sprintf("; the run holds %s, and will get nothing more until it holds less", words.Bytes(i.Reserved+i.Held))
+	r.pool.SetLimit(bytes)
+	r.limitFrom = why
+	r.yield()
+	note := fmt.Sprintf("the cap is %s (%s)", words.Bytes(bytes), why)
+	if over := r.pool.Over(); over > 0 {
+		note += fmt.Sprintf("; the run holds %s more, and gets nothing until it holds less", words.Bytes(over))
 	}
 	return note, nil
 }

@@ -20,6 +20,7 @@ func TestSpaceIsJudged(t *testing.T) {
 		keep, average     int
 		there             int
 		refused, warnings bool
+		files             int64 // more than enough where it is 0
 	}{
 		{free: 99, keep: 1, refused: true},
 		{free: 199, keep: 1, warnings: true}, // the one being written beside the one that is kept
@@ -33,12 +34,21 @@ func TestSpaceIsJudged(t *testing.T) {
 		{free: 899, keep: 3, average: 8, warnings: true},
 		{free: 900, keep: 3, average: 8},
 		{free: -1, keep: 3}, // nobody knows
+		{free: 900, keep: 3, files: 15, warnings: true},
+		{free: 900, keep: 3, files: 16},
+		{free: 900, keep: 3, there: 2, files: 7, warnings: true},
+		{free: 900, keep: 3, there: 9, files: 3, warnings: true}, // and checkpoint.Try sees whether it is so
+		{free: 900, keep: 3, there: 9, files: 4},
+		{free: 900, keep: 3, files: -1}, // the system doesn't say
 	} {
+		if c.files == 0 {
+			c.files = 1000
+		}
 		var said bytes.Buffer
 		cfg := Default()
 		cfg.Run.KeepLast, cfg.Run.AverageLast = c.keep, c.average
 		l := newLedger(cfg, newReporter(&said))
-		err := l.judgeSpace(checkpoint.Space{Need: 100, Free: c.free}, c.there)
+		err := l.judgeSpace(checkpoint.Space{Need: 100, Free: c.free, FreeFiles: c.files}, c.there)
 		if (err != nil) != c.refused || (said.Len() > 0) != c.warnings {
 			t.Errorf("%+v: %v, %q", c, err, said.String())
 		}
@@ -50,6 +60,9 @@ func TestSpaceIsJudged(t *testing.T) {
 		}
 		if c.warnings {
 			testkit.MustContain(t, said.String(), "WARNING: checkpoint_dir runs/default: a checkpoint takes 100 bytes", "lower keep_last")
+			if files := strings.Contains(said.String(), "can be made there (df -i)"); files != (c.files < 1000) {
+				t.Errorf("%+v: %q", c, said.String())
+			}
 		}
 	}
 }

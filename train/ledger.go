@@ -91,10 +91,11 @@ func (l *ledger) open(o *Origin) error {
 	if l.folder, err = checkpoint.Lock(l.dir); err != nil {
 		return fmt.Errorf("checkpoint_dir: %w", err)
 	}
-	if err := l.clean(); err != nil {
+	restored, err := l.clean()
+	if err != nil {
 		return err
 	}
-	if l.origin = o; o == nil {
+	if l.origin = o; o == nil || restored && l.cfg.Run.Resume == "auto" { // it may be the newest
 		if l.origin, err = FindOrigin(l.cfg.Run); err != nil {
 			return err
 		}
@@ -108,18 +109,26 @@ func (l *ledger) open(o *Origin) error {
 	return l.openCheckpoint(l.origin.Checkpoint)
 }
 
-// clean removes what saves that were killed have left.
-func (l *ledger) clean() error {
+// clean removes what saves that were killed have left, and says whether a checkpoint has its name back for it.
+func (l *ledger) clean() (restored bool, err error) {
 	for _, dir := range []string{l.dir, l.averagedDir()} {
+		named, err := checkpoint.Restore(dir)
+		if err != nil {
+			return restored, err
+		}
+		for _, path := range named {
+			l.report.say("%s has its name back, which it lost to a save that was killed", path)
+			restored = true
+		}
 		removed, err := checkpoint.Clean(dir)
 		if err != nil {
-			return err
+			return restored, err
 		}
 		for _, path := range removed {
 			l.report.say("removed %s, left by a save that was killed", path)
 		}
 	}
-	return nil
+	return restored, nil
 }
 
 // openNew refuses a new run where an earlier one has left something that it would replace, or with weights to start

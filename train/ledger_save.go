@@ -50,6 +50,18 @@ func (l *ledger) save(due bool) error {
 	return nil
 }
 
+// withNewest adds to the error of a run that can't save where it can go on from.
+func (l *ledger) withNewest(err error) error {
+	if l.newest == "" {
+		return fmt.Errorf("%w\nthere is no checkpoint yet: begin anew", err)
+	}
+	how := "auto"
+	if !l.inside(l.newest) {
+		how = l.newest
+	}
+	return fmt.Errorf("%w\nnothing after the last checkpoint is saved: --resume %s goes on from %s", err, how, l.newest)
+}
+
 // sound is an error if a weight is not a finite number: such a state is never saved.
 func (l *ledger) sound() error {
 	odd, err := l.memory.replica.Finite()
@@ -127,19 +139,26 @@ func (l *ledger) checkSpace() error {
 	if err != nil {
 		return err
 	}
-	return l.judgeSpace(space, len(entries))
+	if err := l.judgeSpace(space, len(entries)); err != nil {
+		return err
+	}
+	if err := checkpoint.Try(l.dir, l.state.Progress.Updates, c); err != nil {
+		return fmt.Errorf("nothing that is learned could be saved: %w", l.withAdvice(err))
+	}
+	return nil
 }
 
 // judgeSpace refuses a run whose disk doesn't hold a single checkpoint more, and warns where it doesn't hold as many as
-// are kept; so many are there.
+// are kept; so many are there. That no files can be made is for [checkpoint.Try] to find: some systems misstate it.
 func (l *ledger) judgeSpace(space checkpoint.Space, there int) error {
 	keep := max(l.cfg.Run.KeepLast, l.cfg.Run.AverageLast)
+	more := max(keep+1-there, 1)
 	switch {
-	case !space.Fits(1):
-		return l.withPruning(fmt.Errorf("checkpoint_dir %s: %v: not one fits, so nothing that is learned could be saved; "+
-			"free some space or choose another folder", l.dir, space), there)
-	case !space.Fits(max(keep+1-there, 1)):
-		l.report.say("WARNING: checkpoint_dir %s: %v: it won't hold the %d that are kept and the one being written; free some space, or lower keep_last", l.dir, space, keep)
+	case space.Free >= 0 && space.Free < space.Need:
+		return l.withPruning(fmt.Errorf("checkpoint_dir %s: %s: not one fits, so nothing that is learned could be saved; "+
+			"free some space or choose another folder", l.dir, space.Lack(0)), there)
+	case !space.Fits(more):
+		l.report.say("WARNING: checkpoint_dir %s: %s: it won't hold the %d that are kept and the one being written; free some space, or lower keep_last", l.dir, space.Lack(more), keep)
 	}
 	return nil
 }

@@ -8,12 +8,16 @@ import (
 	"time"
 
 	"konkanitrain/data"
+	"konkanitrain/engine"
 	"konkanitrain/internal/words"
 	"konkanitrain/update"
 )
 
 // ErrInterrupted says that the run was stopped from outside, after it had saved its state.
 var ErrInterrupted = errors.New("interrupted: the state is saved; go on with --resume auto")
+
+// ErrOutOfMemory says that the run was stopped for lack of memory, after it had saved what there was to save.
+var ErrOutOfMemory = errors.New("out of memory")
 
 // loop makes updates until the run has ended.
 func (r *run) loop(ctx context.Context) error {
@@ -40,6 +44,7 @@ func (r *run) loop(ctx context.Context) error {
 		if err != nil {
 			return r.stopped(err)
 		}
+		r.yield()
 		out, err := r.window(w)
 		w.Release()
 		if err != nil {
@@ -70,11 +75,8 @@ func (r *run) window(w *data.Window) (update.Outcome, error) {
 	}
 	p := &r.ledger.state.Progress
 	r.ledger.trained(r.updater)
-	for _, e := range w.Examples {
-		if e.Err != nil {
-			p.Failed++
-		}
-	}
+	p.Failed += int64(len(out.Unreadable))
+	p.TooLarge += int64(len(out.TooLarge))
 	p.Utterances += int64(out.Utterances)
 	p.Infeasible += int64(out.Infeasible)
 	r.nameUnreadable(r.sets.train)
@@ -106,6 +108,11 @@ func (r *run) nameUnreadable(s *data.Set) {
 // stopped ends a run that can't go on because of err. What was learned is saved, at the place before the windows that
 // led to the end, unless the weights are broken.
 func (r *run) stopped(err error) error {
+	err = r.withoutMemory(err)
+	var broken *engine.BrokenError
+	if errors.As(err, &broken) && !r.profiling() {
+		return r.ledger.withNewest(err)
+	}
 	var diverged *update.DivergedError
 	if r.profiling() || errors.As(err, &diverged) || r.made() == 0 {
 		return err
@@ -174,6 +181,8 @@ func explain(out update.Outcome) (why, advice string) {
 	switch out.Skipped {
 	case update.NothingReadable:
 		return "none of its files can be read", "look at these files"
+	case update.NothingFits:
+		return "there is not enough memory for any of its utterances, even alone", "raise memory_limit, or set max_duration"
 	case update.NothingFeasible:
 		return "all of its utterances have more characters than encoder frames: CTC has nothing to learn from",
 			"lower subsampling, or look at these files and their texts"

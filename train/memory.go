@@ -2,18 +2,25 @@ package train
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"konkanitrain/data"
-	"konkanitrain/device"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/update"
 )
+
+// passes are what a run will send through the network: which shapes come is known, as lengths, order and dealing depend
+// on manifest, seed, epoch and Fit alone.
+type passes struct {
+	training []update.Met
+	most     peak
+	longest  update.Variant // with the most frames, whose tables of constants are the largest
+	wordiest update.Variant // with the most tokens
+	left     []*leftOut     // utterances that don't fit
+}
 
 // peak is the pass that takes the most memory of those that go through a loader.
 type peak struct {
@@ -22,37 +29,66 @@ type peak struct {
 	loader *data.Loader
 }
 
-// planMemory makes every worker's arena as large as the largest pass of the run needs, in training, validation and
-// test, and says what the run takes in memory: what doesn't fit fails here, not after the first epoch. Which shapes
-// come is known: lengths, order and dealing depend on manifest, seed and epoch alone.
-func (r *run) planMemory() error {
-	training, err := r.largestInTraining(r.sets.loader)
-	if err != nil {
-		return err
+// utterance is the one that sets the peak: the longest of its micro-batch.
+func (p peak) utterance() *data.Utterance { return p.loader.Window(p.Epoch, p.Window)[p.Row] }
+
+// leftOut is an utterance that doesn't fit even alone.
+type leftOut struct {
+	*data.Utterance
+	training bool
+	place    update.Left
+	loader   *data.Loader
+}
+
+// listPasses lists all passes that are still to come, with the peak of each set and over all.
+func (r *run) listPasses() (*passes, error) {
+	p := &passes{}
+	ask := update.Ask{Purpose: model.Training, Half: r.cfg.Run.FP16}
+	var err error
+	if p.training, err = r.list(p, r.sets.loader, r.stretch(r.sets.loader), ask); err != nil {
+		return nil, err
 	}
-	most := training
 	for _, s := range []*scored{r.sets.val, r.sets.test} {
 		if s == nil {
 			continue
 		}
-		p, err := r.largest(s.loader, update.Span{Count: s.loader.Windows()}, update.Ask{Purpose: model.Scoring})
-		if err != nil {
-			return err
-		}
-		if p.bytes > most.bytes {
-			most = p
+		if _, err := r.list(p, s.loader, update.Span{Count: s.loader.Windows()}, update.Ask{Purpose: model.Scoring}); err != nil {
+			return nil, err
 		}
 	}
-	if err := r.replica.Prepare(nil, most.bytes); err != nil {
-		return r.tooLarge(err, most)
-	}
-	r.sayMemory(most)
-	return nil
+	return p, nil
 }
 
-// largestInTraining is the largest pass of what is still to come of training with a loader.
-func (r *run) largestInTraining(l *data.Loader) (peak, error) {
-	return r.largest(l, r.stretch(l), update.Ask{Purpose: model.Training, Half: r.cfg.Run.FP16})
+// list adds the passes over a stretch of what a loader gives.
+func (r *run) list(p *passes, l *data.Loader, s update.Span, ask update.Ask) ([]update.Met, error) {
+	runner := update.NewRunner(r.net, r.replica, r.cfg.Optimizer.BatchSize)
+	runner.Fit = r.fit()
+	met, left, err := runner.Shapes(l, s, ask)
+	if err != nil {
+		return nil, err
+	}
+	most, bytes, err := runner.Largest(met)
+	if err != nil {
+		return nil, err
+	}
+	if bytes > p.most.bytes {
+		p.most = peak{most, bytes, l}
+	}
+	for _, m := range met {
+		if m.Frames > p.longest.Frames {
+			p.longest = m.Variant
+		}
+		if m.Tokens > p.wordiest.Tokens && m.Purpose == model.Training {
+			p.wordiest = m.Variant
+		}
+	}
+	for _, at := range left {
+		u := l.Window(at.Epoch, at.Window)[at.Row]
+		if !slices.ContainsFunc(p.left, func(other *leftOut) bool { return other.Utterance == u }) {
+			p.left = append(p.left, &leftOut{u, ask.Purpose == model.Training, at, l})
+		}
+	}
+	return met, nil
 }
 
 // stretch is the windows that are still to come.
@@ -69,36 +105,100 @@ func (r *run) stretch(l *data.Loader) update.Span {
 	return update.Span{Epoch: p.Epoch, From: p.Window, Count: max(left, 0)}
 }
 
-// largest finds the pass that takes the most memory of all that a loader will bring.
-func (r *run) largest(l *data.Loader, s update.Span, ask update.Ask) (peak, error) {
-	runner := update.NewRunner(r.net, r.replica, r.cfg.Optimizer.BatchSize)
-	met, bytes, err := runner.Largest(runner.Shapes(l, s, ask))
-	return peak{met, bytes, l}, err
-}
-
-// utterance is the one that sets the peak: the longest of its micro-batch.
-func (p peak) utterance() *data.Utterance { return p.loader.Window(p.Epoch, p.Window)[p.Row] }
-
-// tooLarge explains that the largest pass does not fit: which utterance it is, and what would let the rest through.
-func (r *run) tooLarge(err error, p peak) error {
-	var oom *device.OutOfMemory
-	if !errors.As(err, &oom) {
+// planMemory makes every worker's arena as large as the largest pass of the run needs, in training, validation and
+// test, and says what the run takes in memory: what doesn't fit is fitted, or fails, here and not after the first epoch.
+func (r *run) planMemory() error {
+	p, err := r.listPasses()
+	if err != nil {
 		return err
 	}
-	u := p.utterance()
-	advice := "use a smaller network or fewer cpu_workers"
-	if p.loader != r.sets.loader {
-		advice = "leave it out of its manifest, or " + advice
-	} else if fits := r.longestThatFits(); fits > 0 {
-		advice = fmt.Sprintf("leave it out: max_duration %.1f lets the rest train; or %s", fits, advice)
+	if err := r.prepareTables(p); err != nil {
+		return err
 	}
-	return fmt.Errorf("%s (%s, line %d) has %.1f s, and a pass over %s as long takes %s of memory for each worker: %w; %s",
-		u.ID, u.File, u.Line, u.Duration, words.Count(p.Batch, "utterance"), megabytes(p.bytes), err, advice)
+	r.account()
+	whole := p // what would be taken if there were room for everything
+	if limit := r.startLimit(p); limit > 0 {
+		if err := r.costs(p.training); err != nil {
+			return err
+		}
+		r.fit().SetLimit(limit)
+		if p, err = r.listPasses(); err != nil {
+			return err
+		}
+	}
+	for rung := 0; ; rung++ {
+		if err := r.refuseLeft(p); err != nil {
+			return err
+		}
+		err := r.replica.Prepare(nil, p.most.bytes)
+		if err == nil {
+			break
+		}
+		if !r.fit().Relieve(rung, err, p.most.bytes) {
+			return r.misfit(err, p.most)
+		}
+		if p, err = r.listPasses(); err != nil {
+			return err
+		}
+	}
+	if r.learn(); r.fit().Limit() > 0 {
+		r.replica.Forget() // what was compiled to find its price only
+	}
+	r.sayLeft(p)
+	if err := r.sayChoice(whole, p); err != nil {
+		return err
+	}
+	r.sayMemory(p.most)
+	return nil
 }
 
-// longestThatFits is the largest max_duration, in tenths of a second, with which the training passes fit into memory; 0
-// where there is none.
-func (r *run) longestThatFits() float64 {
+// startLimit is the limit of each arena to begin with, in bytes; 0 where there is room for everything. A limit that an
+// earlier session has learned stays while it fits, so that windows are dealt as they were.
+func (r *run) startLimit(p *passes) int64 {
+	room, learned := r.replica.Room(), r.ledger.state.Lessons.Arena
+	switch {
+	case !r.cfg.Run.AutoFit:
+		return 0
+	case learned > 0:
+		return max(min(learned, room), 1)
+	case p.most.bytes > room:
+		return max(room, 1)
+	}
+	return 0
+}
+
+// prepareTables has the tables of constants made that the longest passes need, so that it is known what they take.
+func (r *run) prepareTables(p *passes) error {
+	for _, v := range []update.Variant{p.longest, p.wordiest} {
+		if v.Frames > 0 {
+			if err := r.replica.MakeTables(v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sayMemory says what the run holds, by name.
+func (r *run) sayMemory(most peak) {
+	u := r.replica.Usage()
+	if most.loader != nil && most.loader != r.sets.loader && !r.ended() {
+		s := most.utterance()
+		r.report.say("memory: scoring %s (%.1f s) takes more than any training pass", s.ID, s.Duration)
+	}
+	longest := slices.MaxFunc(r.sets.train.Utterances, func(a, b *data.Utterance) int { return cmp.Compare(a.Duration, b.Duration) })
+	d := r.pool.Usage()
+	limit := "no limit"
+	if d.Limit > 0 {
+		limit = fmt.Sprintf("a limit of %s (%s)", words.Bytes(d.Limit), r.limitFrom)
+	}
+	r.report.say("memory: %s in all, under %s: weights, gradients and moments %s; %s with %s each; %s; longest utterance %s, %.1f s",
+		words.Bytes(d.Allocated+d.Held), limit, words.Bytes(u.Weights+u.Gradients+u.Moments),
+		words.Count(r.replica.Wishes().Workers, "worker"), words.Bytes(most.bytes), r.heldText(), longest.ID, longest.Duration)
+}
+
+// maxDurations are the values of max_duration that make a difference, in tenths of a second, rising.
+func (r *run) maxDurations() []float64 {
 	var limits []float64
 	for _, u := range r.sets.train.Utterances {
 		if s := math.Ceil(10*u.Duration) / 10; s > r.cfg.Data.MinDuration {
@@ -106,45 +206,5 @@ func (r *run) longestThatFits() float64 {
 		}
 	}
 	slices.Sort(limits)
-	limits = slices.Compact(limits)
-	n := sort.Search(len(limits), func(i int) bool { return !r.fits(limits[i]) })
-	if n == 0 {
-		return 0
-	}
-	return limits[n-1]
+	return slices.Compact(limits)
 }
-
-// fits says whether the passes of a run with this max_duration fit into memory: its windows, and with them the shapes,
-// are not those of a run with all utterances.
-func (r *run) fits(maxDuration float64) bool {
-	const rounding = 1e-6 // s, that package data leaves to a limit
-	all := r.sets.train
-	set := &data.Set{Path: all.Path, Report: all.Report, SampleRate: all.SampleRate}
-	for _, u := range all.Utterances {
-		if u.Duration <= maxDuration+rounding {
-			set.Utterances = append(set.Utterances, u)
-		}
-	}
-	loader, err := r.trainingLoader(set)
-	if err != nil {
-		return false
-	}
-	p, err := r.largestInTraining(loader)
-	return err == nil && r.replica.Prepare(nil, p.bytes) == nil
-}
-
-// sayMemory says what the buffers take, and by name what they leave out.
-func (r *run) sayMemory(most peak) {
-	u := r.replica.Usage()
-	if most.loader != r.sets.loader && !r.ended() {
-		s := most.utterance()
-		r.report.say("memory: scoring %s (%.1f s) takes more than any training pass", s.ID, s.Duration)
-	}
-	longest := slices.MaxFunc(r.sets.train.Utterances, func(a, b *data.Utterance) int { return cmp.Compare(a.Duration, b.Duration) })
-	r.report.say("memory: %s of buffers: weights, gradients and moments %s, %s with %s each; longest utterance %s, %.1f s; "+
-		"not counted: the program, compiled shapes, tables of constants, up to %s of decoded sound, windows read ahead",
-		megabytes(u.Total()), megabytes(u.Weights+u.Gradients+u.Moments), words.Count(r.replica.Wishes().Workers, "worker"),
-		megabytes(most.bytes), longest.ID, longest.Duration, megabytes(cacheWaves))
-}
-
-func megabytes(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"konkanitrain/device"
 	"konkanitrain/engine"
 	"konkanitrain/internal/testkit"
+	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/update"
 )
@@ -22,6 +24,13 @@ func buffers(r *run) engine.Usage {
 	u := r.replica.Usage()
 	u.Tables = 0
 	return u
+}
+
+// largestInTraining is the largest pass of what is still to come of training with a loader.
+func largestInTraining(r *run, l *data.Loader) (peak, error) {
+	var p passes
+	_, err := r.list(&p, l, r.stretch(l), r.trainingAsk())
+	return p.most, err
 }
 
 // What a run takes in memory is known before its first update, to the byte: two epochs of training with speeds,
@@ -55,9 +64,10 @@ func TestMemoryIsPlanned(t *testing.T) {
 			t.Errorf("%s: validation %v, test %v", name, e, r.tested)
 		}
 		u := planned
+		all := r.pool.Usage()
 		mustContainOnce(t, said.String(), "memory: scoring longer (40.0 s) takes more than any training pass", "takes more than any",
-			"memory: "+megabytes(u.Total())+" of buffers: weights, gradients and moments "+megabytes(u.Weights+u.Gradients+u.Moments)+
-				", 2 workers with "+megabytes(u.Arenas/2)+" each; longest utterance utt", " s; not counted: the program, compiled shapes, tables of constants")
+			"memory: "+words.Bytes(all.Allocated+all.Held)+" in all, under a limit of ", "weights, gradients and moments "+words.Bytes(u.Weights+u.Gradients+u.Moments)+
+				"; 2 workers with "+words.Bytes(u.Arenas/2)+" each; ")
 	}
 }
 
@@ -85,7 +95,7 @@ func TestPlanOfASmallSet(t *testing.T) {
 	var said bytes.Buffer
 	r := start(t, cfg, &said)
 	testkit.MustContain(t, said.String(), " 1 worker with ")
-	most, err := r.largestInTraining(r.sets.loader)
+	most, err := largestInTraining(r, r.sets.loader)
 	if err != nil || most.Batch != 2 {
 		t.Fatalf("%+v, %v: of 3 utterances the largest pass has 2 rows", most.Shape, err)
 	}
@@ -114,7 +124,7 @@ func TestPlanIsOfTheMostMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := r.largestInTraining(loader)
+		p, err := largestInTraining(r, loader)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,6 +154,15 @@ func TestPlanOfAFinishedRun(t *testing.T) {
 	}
 }
 
+// arenasOf is what a run takes for its arenas, and what it takes beside them, in bytes, with room for everything.
+func arenasOf(t *testing.T, cfg Config) (arenas, rest int64) {
+	t.Helper()
+	r := start(t, elsewhere(t, cfg), nil)
+	u := r.pool.Usage()
+	arenas = r.replica.Usage().Arenas
+	return arenas, u.Allocated + u.Held - arenas
+}
+
 // A run is refused for want of memory before its first update, with the utterance that is too long, and where it
 // stands. The max_duration of the message lets the rest train, and a larger one does not: also with speeds, of which
 // the slowest makes an utterance longer than it is.
@@ -153,64 +172,136 @@ func TestMemoryRefusal(t *testing.T) {
 		lines = append(lines, spoken{id: fmt.Sprintf("utt%02d", i), text: letters, samples: 16000*(i+1) + 960})
 	}
 	cfg := tiny(t, speak(t, lines...))
-	cfg.Data.MaxDuration, cfg.Optimizer.NumEpochs, cfg.Run.CPUWorkers = 0, 1, 1
+	cfg.Data.MaxDuration, cfg.Optimizer.NumEpochs, cfg.Run.CPUWorkers, cfg.Run.Recompute = 0, 1, 1, "none"
 	advised := regexp.MustCompile(`leave it out: max_duration ([0-9.]+) lets the rest train`)
-	begin := func(cfg Config, limit int64) (int64, error) {
-		memory := &limited{Host: device.NewHost(), bytes: limit}
-		r, err := setUp(t.Context(), cfg, Options{memory: memory})
+	begin := func(cfg Config, limit int64) error {
+		cfg = elsewhere(t, cfg)
+		cfg.Run.MemoryLimit = fmt.Sprint(limit)
+		r, err := setUp(t.Context(), cfg, Options{})
 		if err != nil {
-			return 0, err
+			return err
 		}
 		defer r.close()
-		return memory.Usage().Allocated, r.loop(t.Context())
+		return r.loop(t.Context())
 	}
-	all, err := begin(elsewhere(t, cfg), 1<<40)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, share := range []int64{99, 70, 40} {
-		limit := all * share / 100
-		_, err := begin(elsewhere(t, cfg), limit)
-		var oom *device.OutOfMemory
-		if !errors.As(err, &oom) {
-			t.Fatalf("with %d of %d bytes: %v", limit, all, err)
-		}
-		testkit.MustContain(t, err.Error(), "manifest.jsonl, line 12) has 12.1 s, and a pass over 1 utterance as long takes ", " MB of memory for each worker: out of memory",
-			"or use a smaller network or fewer cpu_workers")
+	arenas, rest := arenasOf(t, cfg)
+	for _, share := range []int64{90, 70, 40} {
+		limit := rest + arenas*share/100
+		err := begin(cfg, limit)
+		testkit.MustFail(t, err, "out of memory: utt11 (", "manifest.jsonl, line 12) has 12.1 s, and a pass over it alone takes ",
+			" of memory for each worker, where there are ", "of "+words.Bytes(limit)+" (memory_limit)", "; or on_oom skip leaves out what doesn't fit")
 		found := advised.FindStringSubmatch(err.Error())
 		if found == nil {
 			t.Fatalf("no advice: %v", err)
 		}
-		c := elsewhere(t, cfg)
+		c := cfg
 		if c.Data.MaxDuration, err = strconv.ParseFloat(found[1], 64); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := begin(c, limit); err != nil {
+		if err := begin(c, limit); err != nil {
 			t.Errorf("with max_duration %g: %v", c.Data.MaxDuration, err)
 		}
 		if c.Data.MaxDuration++; c.Data.MaxDuration < 13 {
-			if _, err := begin(elsewhere(t, c), limit); !errors.As(err, &oom) {
-				t.Errorf("max_duration %g: %v", c.Data.MaxDuration, err)
-			}
+			testkit.MustFail(t, begin(c, limit), "out of memory: utt")
 		}
 	}
-	r, err := setUp(t.Context(), elsewhere(t, cfg), Options{memory: &limited{Host: device.NewHost(), bytes: 400_000}})
-	if err == nil {
-		r.close()
-	}
-	testkit.MustFail(t, err, "utt11", "for each worker", "; use a smaller network or fewer cpu_workers")
+	err := begin(cfg, rest+arenas/100)
+	testkit.MustFail(t, err, "utt11", "for each worker", "11 utterances more don't fit either", "; or use a smaller network or fewer cpu_workers, or raise memory_limit")
 	mustNotContain(t, err.Error(), "max_duration")
-	_, err = begin(elsewhere(t, cfg), 1000)
-	testkit.MustFail(t, err, "out of memory: no ", "for weights", "; use a smaller network, batch_size or max_duration, or fewer cpu_workers")
+	testkit.MustFail(t, begin(cfg, 1000), "out of memory: no ", "for weights", "; use a smaller network, batch_size or max_duration, or fewer cpu_workers")
 }
 
 // max_duration is for training: an utterance that is too long to be scored has to leave its manifest.
 func TestMemoryRefusalOfScoring(t *testing.T) {
 	cfg := small(tiny(t, speak(t, babble(4, 3, 1)...)))
 	cfg.Data.ValManifest = speak(t, spoken{id: "short", text: "abc"}, spoken{id: "long", text: letters, samples: 60 * 16000})
-	_, err := setUp(t.Context(), cfg, Options{memory: &limited{Host: device.NewHost(), bytes: 500_000}})
-	testkit.MustFail(t, err, "long ("+cfg.Data.ValManifest+", line 2) has 60.0 s", "leave it out of its manifest, or use a smaller network")
+	arenas, rest := arenasOf(t, cfg)
+	cfg.Run.MemoryLimit = fmt.Sprint(rest + arenas*8/10)
+	_, err := setUp(t.Context(), cfg, Options{})
+	testkit.MustFail(t, err, "long ("+cfg.Data.ValManifest+", line 2) has 60.0 s", "; leave it out of its manifest; or on_oom skip")
 	mustNotContain(t, err.Error(), "max_duration")
+}
+
+// Where there is room for less than everything the run is fitted: the choice is said with its price and that of the
+// others, arenas keep to the limit, and what is learned is what is learned with room for everything, to rounding.
+func TestRunIsFitted(t *testing.T) {
+	cfg := tiny(t, speak(t, babble(16, 6, 1)...))
+	cfg.Data.ValManifest = cfg.Data.TrainManifest
+	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.NumEpochs = 4, 2, 2
+	arenas, rest := arenasOf(t, cfg)
+	free := start(t, elsewhere(t, cfg), nil)
+	mustEnd(t, free)
+	for _, share := range []int64{60, 25} {
+		c := elsewhere(t, cfg)
+		c.Run.MemoryLimit = fmt.Sprint(rest + arenas*share/100)
+		var said bytes.Buffer
+		r := start(t, c, &said)
+		limit := r.fit().Limit()
+		if limit == 0 || limit > arenas*share/200 {
+			t.Fatalf("%d %%: a limit of %d bytes for each of two arenas, of %d in all", share, limit, arenas)
+		}
+		testkit.MustContain(t, said.String(), "memory: fitted to ", "8 utterances an update, as set", "micro-batches of up to 4    recompute none",
+			"doesn't fit\n", "chosen, shape by shape: ", " s  recompute of ")
+		mustEnd(t, r)
+		if u := r.pool.Usage(); u.PeakReserved > u.Limit || r.replica.Usage().Arenas > 2*limit {
+			t.Errorf("%d %%: %+v, arenas of %d", share, u, r.replica.Usage().Arenas)
+		}
+		if got, want := r.result(), free.result(); got.Updates != want.Updates || !(math.Abs(float64(got.Last.Loss-want.Last.Loss)) <= 1e-3*float64(want.Last.Loss)) {
+			t.Errorf("%d %%: %d updates, loss %v; with room for everything %d, %v", share, got.Updates, got.Last.Loss, want.Updates, want.Last.Loss)
+		}
+		if l := r.ledger.state.Lessons; l.Arena != limit || len(l.Costs.Ops) < 20 {
+			t.Errorf("%d %%: %+v was learned", share, l)
+		}
+		// With auto_fit off that is an error, which says what would fit.
+		c = elsewhere(t, c)
+		c.Run.AutoFit = false
+		_, err := setUp(t.Context(), c, Options{})
+		testkit.MustFail(t, err, "the largest pass, over ", "out of memory: no ", "what would fit: --batch_size ", " --grad_accum ", " --recompute ", "auto_fit chooses")
+	}
+}
+
+// A machine that refuses memory without a limit that is known is fitted by trying.
+func TestRunIsFittedByTrying(t *testing.T) {
+	cfg := plain(tiny(t, speak(t, babble(16, 6, 1)...)))
+	arenas, _ := arenasOf(t, cfg)
+	u := start(t, elsewhere(t, cfg), nil).pool.Usage()
+	var said bytes.Buffer
+	r, err := setUp(t.Context(), elsewhere(t, cfg), Options{Out: &said, memory: &limited{Host: device.NewHost(), bytes: u.Allocated - arenas/2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	mustLoop(t, r)
+	testkit.MustContain(t, said.String(), "idle memory is given back, trying again", "compiled programs are dropped", "from now on each worker takes up to ")
+}
+
+// Utterances for which there is no room are left out where that is set: named, counted, and nothing else suffers.
+func TestTooLargeIsSkipped(t *testing.T) {
+	lines := babble(10, 6, 1)
+	lines[4].samples = 60 * 16000
+	cfg := plain(tiny(t, speak(t, lines...)))
+	cfg.Data.MaxDuration, cfg.Optimizer.NumEpochs = 0, 2
+	cfg.Data.ValManifest = cfg.Data.TrainManifest
+	_, rest := arenasOf(t, cfg)
+	without := cfg
+	without.Data.MaxDuration = 10
+	without.Data.ValManifest = ""
+	arenas, _ := arenasOf(t, without)
+	cfg.Run.MemoryLimit = fmt.Sprint(rest + arenas)
+	_, err := setUp(t.Context(), elsewhere(t, cfg), Options{})
+	testkit.MustFail(t, err, "out of memory: utt04 (", "line 5) has 60.0 s", "max_duration 0.", "lets the rest train")
+	cfg.Run.OnOOM = "skip"
+	var said bytes.Buffer
+	r := start(t, elsewhere(t, cfg), &said)
+	mustEnd(t, r)
+	testkit.MustContain(t, said.String(), "WARNING: left out for lack of memory (on_oom skip): utt04 (", "line 5), 60.0 s", "2 utterances not trained on for lack of memory")
+	p := r.ledger.state.Progress
+	if p.TooLarge != 2 || p.Failed != 0 || p.Utterances != 18 {
+		t.Errorf("%+v: want 9 utterances twice, and one left out twice", p)
+	}
+	if e := r.ledger.state.Score; e.Score.Utterances != 9 || e.Failed != 1 {
+		t.Errorf("validation: %v", e)
+	}
 }
 
 // An error of a replica that is none of memory comes through as it is, from pricing and from preparing.

@@ -157,6 +157,9 @@ func (r *run) finish(ctx context.Context) error {
 
 // sayUnreadable counts at the end of training what was left out of it because it can't be read.
 func (r *run) sayUnreadable() {
+	if n := r.ledger.state.Progress.TooLarge; n > 0 {
+		r.report.say("WARNING: %s not trained on for lack of memory, counted in each epoch; they are named above or in an earlier session", words.Count(int(n), "utterance"))
+	}
 	if lost := len(r.sets.train.Utterances) - r.sets.train.Outcome().Kept; lost > 0 {
 		r.report.say("WARNING: %s of %d could not be read and took no part in training; they are named above or in an earlier session",
 			words.Count(lost, "utterance"), len(r.sets.train.Utterances))

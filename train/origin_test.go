@@ -1,6 +1,7 @@
 package train
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -138,4 +139,29 @@ func TestStateThatIsNone(t *testing.T) {
 	}
 	_, err := found(t, list).Config()
 	testkit.MustFail(t, err, "resume: the settings in ", checkpoint.Name(4))
+}
+
+// A checkpoint that lost its name when a save was killed, on a system that can't exchange two folders at once, has it
+// back before the run looks for what it goes on from; also where that was found before.
+func TestLostNameComesBack(t *testing.T) {
+	for _, before := range []bool{false, true} {
+		cfg := once(t, small(tiny(t, speak(t, babble(8, 4, 1)...))))
+		dir := cfg.Run.CheckpointDir
+		final := filepath.Join(dir, checkpoint.Name(2))
+		if err := os.Rename(final, filepath.Join(dir, ".tmp-step-00000002-abcdefgh.old")); err != nil {
+			t.Fatal(err)
+		}
+		var origin *Origin
+		if before {
+			var err error
+			if origin, err = FindOrigin(cfg.Run); err != nil || origin.Checkpoint.Step != 1 {
+				t.Fatalf("%+v, %v", origin, err)
+			}
+		}
+		var said bytes.Buffer
+		if _, err := Run(t.Context(), cfg, Options{Out: &said, Origin: origin}); err != nil {
+			t.Fatal(err)
+		}
+		mustContainOnce(t, said.String(), final+" has its name back, which it lost to a save that was killed", "resumed from "+final)
+	}
 }

@@ -15,17 +15,19 @@ import (
 
 // run is a run in progress.
 type run struct {
-	cfg     Config
-	sets    sets
-	net     model.Config
-	memory  device.Device
-	replica update.Replica
-	updater *update.Updater
-	judge   *recognize.Recognizer // scores with the weights in training
-	ledger  *ledger
-	report  *reporter
-	metrics *metrics
-	meter   meter
+	cfg       Config
+	sets      sets
+	net       model.Config
+	pool      *device.Pool            // of all buffers
+	limitFrom string                  // what sets its limit
+	reliefs   [update.Lowered + 1]int // how often each was needed in this session
+	replica   update.Replica
+	updater   *update.Updater
+	judge     *recognize.Recognizer // scores with the weights in training
+	ledger    *ledger
+	report    *reporter
+	metrics   *metrics
+	meter     meter
 
 	remote  remote // answers konkanitrain mem
 	skipped skips
@@ -68,11 +70,13 @@ type Result struct {
 // Run trains as cfg says, and shows how it goes on. When ctx ends, the update in hand is finished and saved, and the
 // error is ErrInterrupted. Where something else stops the run and the weights are sound, they are saved as well.
 func Run(ctx context.Context, cfg Config, o Options) (*Result, error) {
+	defer leanHeap()()
 	r, err := setUp(ctx, cfg, o)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
+	r.replica.Trim() // compiling has left garbage
 	if err = r.loop(ctx); err == nil {
 		err = r.finish(ctx)
 	}
@@ -97,6 +101,7 @@ func (r *run) close() {
 	if r.replica != nil {
 		r.replica.Close()
 	}
+	r.pool.Trim()
 	r.ledger.close()
 }
 

@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"konkanitrain/device"
@@ -29,9 +28,13 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	}
 	report := newReporter(o.Out)
 	report.say("device: %s (%s)", chosen, why)
-	r := &run{cfg: cfg, report: report, ledger: newLedger(cfg, report), memory: o.memory}
-	if r.memory == nil {
-		r.memory = device.NewHost()
+	r := &run{cfg: cfg, report: report, ledger: newLedger(cfg, report)}
+	under := o.memory
+	if under == nil {
+		under = device.NewHost()
+	}
+	if err := r.openPool(under); err != nil {
+		return nil, err
 	}
 	r.ledger.record, r.ledger.renewed = r.record, r.folderRenewed
 	for _, part := range []func() error{
@@ -66,7 +69,7 @@ func (r *run) allocate() error {
 	if err != nil {
 		return err
 	}
-	crew, err := engine.NewCrew(r.memory, network, r.cfg.Run.CPUWorkers, true)
+	crew, err := engine.NewCrew(r.pool, engine.NewLibrary(network), r.cfg.Run.CPUWorkers, true)
 	if err != nil {
 		return withMemoryAdvice(err)
 	}
@@ -76,7 +79,11 @@ func (r *run) allocate() error {
 		BatchSize: c.BatchSize, Half: r.cfg.Run.FP16, Seed: r.cfg.Run.Seed, LearningRate: c.LearningRate, Warmup: c.WarmupUpdates,
 		WeightDecay: c.WeightDecay, GradClip: c.GradClip,
 	})
+	fit := r.fit()
+	fit.Recompute, fit.Rigid, fit.Leave = r.cfg.Run.ways(), !r.cfg.Run.AutoFit, r.cfg.Run.OnOOM == "skip"
+	fit.Relieved = r.relieved
 	r.judge = recognize.New(r.net, crew, c.BatchSize, r.ledger.state.Vocabulary, r.cfg.Policy())
+	r.judge.Share(fit)
 	r.ledger.memory = memory{crew, model.Parameters(r.net)}
 	if r.profiling() {
 		crew.StartProfile()
@@ -128,13 +135,4 @@ func (r *run) logDir() string {
 		return r.cfg.Run.LogDir
 	}
 	return r.cfg.Run.CheckpointDir
-}
-
-// withMemoryAdvice adds which settings need less, where an error is about memory.
-func withMemoryAdvice(err error) error {
-	var oom *device.OutOfMemory
-	if errors.As(err, &oom) {
-		return fmt.Errorf("%w; use a smaller network, batch_size or max_duration, or fewer cpu_workers", err)
-	}
-	return err
 }

@@ -18,6 +18,7 @@ type state struct {
 	Parameters int              `json:"parameters"`
 	Progress   progress         `json:"progress"`
 	LossScale  update.LossScale `json:"loss_scale"`
+	Lessons    lessons          `json:"memory,omitzero"`
 	Due        []int            `json:"due"`                  // updates after which a save was due, the last ones
 	Averaged   []int            `json:"averaged,omitempty"`   // updates whose weights these are the mean of; there is no optimizer then
 	AverageOf  string           `json:"average_of,omitempty"` // SHA-256 of the model that the run ended with, beside Averaged
@@ -55,7 +56,8 @@ type progress struct {
 	Skipped    int     `json:"skipped"`            // windows without an update
 	InARow     int     `json:"in_a_row"`           // of them, the last ones without a good update between
 	Infeasible int64   `json:"infeasible"`
-	Failed     int64   `json:"failed"` // files that could not be read
+	Failed     int64   `json:"failed"`              // files that could not be read
+	TooLarge   int64   `json:"too_large,omitempty"` // utterances left out for lack of memory
 	Workers    int     `json:"workers"`
 	Kernels    string  `json:"kernels,omitempty"` // what computed it
 	Seconds    float64 `json:"seconds"`           // of training, over all sessions

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/engine"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/recognize"
 )
@@ -118,6 +119,41 @@ func TestReplicaBreaks(t *testing.T) {
 			mustEqualRun(t, cfg.Run.CheckpointDir, straight.Run.CheckpointDir, 5)
 		})
 	}
+}
+
+// An update that ends in its middle leaves weights that are no update's: nothing is saved, and the error says where the
+// run can go on from. The run that goes on is the straight one.
+func TestUpdateEndsInItsMiddle(t *testing.T) {
+	straight := small(tiny(t, speak(t, babble(8, 3, 1)...)))
+	straight.Run.SaveEvery, straight.Optimizer.MaxUpdates = 2, 5
+	traced(t, straight, io.Discard)
+	cause := &engine.BrokenError{Err: errors.New("worker 0 broke down")}
+	stop := func(cfg Config, at int, says string) {
+		t.Helper()
+		r := start(t, cfg, nil)
+		f := intercept(r)
+		if at == 0 {
+			f.update = cause
+		}
+		r.hook = atUpdate(at, func() { f.update = cause })
+		err := r.loop(t.Context())
+		r.close()
+		testkit.MustFail(t, err, "a change of all weights ended in its middle", "worker 0 broke down", says)
+		if !errors.Is(err, cause) {
+			t.Errorf("%v", err)
+		}
+	}
+	cfg := elsewhere(t, straight)
+	stop(cfg, 1, "there is no checkpoint yet: begin anew")
+	mustHave(t, cfg.Run.CheckpointDir)
+	stop(cfg, 3, "nothing after the last checkpoint is saved: --resume auto goes on from "+filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(2)))
+	mustHave(t, cfg.Run.CheckpointDir, 2)
+	fork := elsewhere(t, cfg)
+	fork.Run.Resume = filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(2))
+	stop(fork, 0, "--resume "+fork.Run.Resume+" goes on from "+fork.Run.Resume)
+	mustHave(t, fork.Run.CheckpointDir)
+	traced(t, withResume(cfg), io.Discard)
+	mustEqualRun(t, cfg.Run.CheckpointDir, straight.Run.CheckpointDir, 5)
 }
 
 // Where nothing was learned since the newest checkpoint, or in a profile, nothing is saved by a run that is stopped.

@@ -171,7 +171,7 @@ func damage(t testing.TB, dir string, step int, file string) {
 // faulty is a replica whose methods can be made to fail: those with an error here.
 type faulty struct {
 	update.Replica
-	run, prepare, reduce, finite, initialize, export, load, mean error
+	run, prepare, reduce, update, finite, initialize, export, load, mean error
 
 	overflow bool // the gradient is infinite
 }
@@ -207,6 +207,13 @@ func (f *faulty) Reduce() (float64, error) {
 		squares = math.Inf(1)
 	}
 	return squares, err
+}
+
+func (f *faulty) Update(s engine.AdamW) error {
+	if f.update != nil {
+		return f.update
+	}
+	return f.Replica.Update(s)
 }
 
 func (f *faulty) Finite() (*engine.NotFinite, error) {

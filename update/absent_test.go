@@ -66,7 +66,7 @@ func TestUnreadableRowsAreAbsent(t *testing.T) {
 					near("norm", got.Norm, want.Norm, tolerance)
 					near("seconds", got.Audio, want.Audio, 1e-15)
 					testkit.CloseRel(t, "gradient", whole.all(engine.FirstMoments), rest.all(engine.FirstMoments), tolerance)
-					losses, err := u.Runner.Run(window, u.ask(1, 5))
+					losses, err := u.Runner.Run(window, u.ask(1))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -12,9 +12,10 @@ import (
 
 // microBatch is what one run of a program computes: rows of a window, padded to a bucket's shape.
 type microBatch struct {
-	rows   []int // positions in the window
-	shape  model.Shape
-	worker int
+	rows      []int // positions in the window
+	shape     model.Shape
+	recompute engine.Recompute
+	worker    int
 }
 
 // dealer splits windows into micro-batches. It keeps its memory, so that dealing allocates nothing once windows
@@ -23,8 +24,10 @@ type dealer struct {
 	net       model.Config
 	batchSize int // the most rows of a micro-batch
 	wishes    engine.Wishes
+	fit       *Fit // nil: there is room for everything
 
 	order   []int // the rows, longest first
+	left    []int // the rows that don't fit even alone
 	batches []microBatch
 	load    []float64 // of each worker
 }
@@ -32,9 +35,9 @@ type dealer struct {
 // deal splits a window into micro-batches and deals them to workers: longest first, each to the worker with the least
 // to do. It goes by what is known of the rows before their files are read, so that the shapes of a whole run are known
 // before it begins, and a window is always dealt alike. Batch invariance makes every dealing give the same update, to
-// rounding. The result is valid until the next call.
-func (d *dealer) deal(rows []data.Length) []microBatch {
-	d.order, d.batches, d.load = d.order[:0], d.batches[:0], d.load[:0]
+// rounding. What doesn't fit even alone is left. The result is valid until the next call.
+func (d *dealer) deal(rows []data.Length, ask Ask) ([]microBatch, error) {
+	d.order, d.left, d.batches, d.load = d.order[:0], d.left[:0], d.batches[:0], d.load[:0]
 	for i, r := range rows {
 		if r.Frames > 0 {
 			d.order = append(d.order, i)
@@ -43,16 +46,18 @@ func (d *dealer) deal(rows []data.Length) []microBatch {
 	slices.SortStableFunc(d.order, func(a, b int) int { return cmp.Compare(rows[b].Frames, rows[a].Frames) })
 	share := (len(d.order) + d.wishes.Workers - 1) / d.wishes.Workers // a worker's equal part, rounded up
 	for rest := d.order; len(rest) > 0; {
-		longest := rows[rest[0]].Frames
-		encoded := model.Shape{Frames: longest}.Encoded(d.net)
+		encoded := model.Shape{Frames: rows[rest[0]].Frames}.Encoded(d.net)
 		n := min(d.batchSize, max(1, d.wishes.Rows/encoded), share, len(rest))
-		n = 1 << (bits.Len(uint(n)) - 1) // powers of two: few shapes, few programs
-		tokens := 1
-		for _, i := range rest[:n] {
-			tokens = max(tokens, rows[i].Tokens)
+		b, fits, err := d.batch(rows, rest, 1<<(bits.Len(uint(n))-1), ask) // powers of two: few shapes, few programs
+		if err != nil {
+			return nil, err
 		}
-		d.batches = append(d.batches, microBatch{rows: rest[:n], shape: bucket(n, longest, tokens, d.net)})
-		rest = rest[n:]
+		if fits {
+			d.batches = append(d.batches, b)
+		} else {
+			d.left = append(d.left, b.rows...)
+		}
+		rest = rest[len(b.rows):]
 	}
 	for range d.wishes.Workers {
 		d.load = append(d.load, 0)
@@ -68,7 +73,37 @@ func (d *dealer) deal(rows []data.Length) []microBatch {
 		d.batches[i].worker = w
 		d.load[w] += Cost(d.batches[i].shape, d.net)
 	}
-	return d.batches
+	return d.batches, nil
+}
+
+// batch takes up to n of the rows, the fastest number of those that fit. Where not even one does, it is the first row,
+// and fits is false.
+func (d *dealer) batch(rows []data.Length, rest []int, n int, ask Ask) (best microBatch, fits bool, err error) {
+	seconds := 0.0 // of best, for each row
+	for ; n >= 1; n /= 2 {
+		tokens := 1
+		for _, i := range rest[:n] {
+			tokens = max(tokens, rows[i].Tokens)
+		}
+		b := microBatch{rows: rest[:n], shape: bucket(n, rows[rest[0]].Frames, tokens, d.net)}
+		w := way{fits: true}
+		if d.fit != nil {
+			if w, err = d.fit.way(ask, b.shape); err != nil {
+				return b, false, err
+			}
+		}
+		b.recompute = w.recompute
+		if each := w.seconds / float64(n); w.fits && (!fits || each < seconds) {
+			best, fits, seconds = b, true, each
+		}
+		if w.fits && (d.fit == nil || w.recompute == d.fit.first(ask.Purpose)) {
+			break // fewer rows would not be faster
+		}
+		if n == 1 && !fits {
+			return b, false, nil
+		}
+	}
+	return best, fits, nil
 }
 
 // bucket is the shape that a batch is padded to. Encoder frames go up in steps of an eighth of their number at most,

@@ -40,10 +40,20 @@ func TestDealingsAreAsEver(t *testing.T) {
 	} {
 		net := tinyNetwork(c.factor, 1)
 		d := dealer{net: net, batchSize: c.batch, wishes: engine.Wishes{Workers: c.workers, Rows: 256}}
-		if got := describe(d.deal(c.rows)); got != c.want {
+		if got := describe(mustDeal(t, &d, c.rows)); got != c.want {
 			t.Errorf("factor %d, batch %d, %d workers:\n%s\nwant\n%s", c.factor, c.batch, c.workers, got, c.want)
 		}
 	}
+}
+
+// mustDeal deals rows for training.
+func mustDeal(t testing.TB, d *dealer, rows []data.Length) []microBatch {
+	t.Helper()
+	batches, err := d.deal(rows, Ask{Purpose: model.Training})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return batches
 }
 
 // describe writes a dealing down: worker, rows and shape of each micro-batch.
@@ -75,9 +85,9 @@ func TestDealing(t *testing.T) {
 			rows[i] = data.Length{Frames: max(0, r.IntN(900)-20), Tokens: r.IntN(60)}
 			present += min(1, rows[i].Frames)
 		}
-		batches := d.deal(rows)
+		batches := mustDeal(t, d, rows)
 		fresh := dealer{net: net, batchSize: batch, wishes: d.wishes}
-		if again := describe(fresh.deal(rows)); again != describe(batches) {
+		if again := describe(mustDeal(t, &fresh, rows)); again != describe(batches) {
 			t.Fatalf("a dealer that was used deals\n%s\na new one\n%s", describe(batches), again)
 		}
 		checkDealing(t, d, rows, batches, present)

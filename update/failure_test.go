@@ -61,7 +61,7 @@ func featureGradient(t *testing.T, net model.Config, window []*data.Example, sha
 	if err != nil {
 		t.Fatal(err)
 	}
-	crew, err := engine.NewCrew(device.NewHost(), toFeatures{inner, net}, 1, true)
+	crew, err := engine.NewCrew(device.NewHost(), engine.NewLibrary(toFeatures{inner, net}), 1, true)
 	if err != nil {
 		t.Fatal(err)
 	}

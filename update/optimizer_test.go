@@ -127,7 +127,7 @@ type bench struct {
 
 func newBench(t *testing.T, params ...engine.Parameter) *bench {
 	t.Helper()
-	c, err := engine.NewCrew(device.NewHost(), linear{params}, 2, true)
+	c, err := engine.NewCrew(device.NewHost(), engine.NewLibrary(linear{params}), 2, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func newCrew(t testing.TB, net model.Config, workers int) *engine.Crew[Variant] 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := engine.NewCrew(device.NewHost(), network, workers, true)
+	c, err := engine.NewCrew(device.NewHost(), engine.NewLibrary(network), workers, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func (r *rig) reduced() map[string][]float32 {
 // gradient makes one pass in the micro-batches given and returns a copy of the losses, and the summed gradient.
 func (r *rig) gradient(window []*data.Example, batches []microBatch, scale float64) ([]Loss, []float32) {
 	r.t.Helper()
-	losses := r.pass(window, batches, Ask{Scale: float32(scale), Seed: 3, Update: 5})
+	losses := r.pass(window, batches, Ask{Scale: scale, Seed: 3, Update: 5})
 	grads := r.reduced()
 	var flat []float32
 	for _, p := range model.Parameters(r.net) {
@@ -187,6 +187,10 @@ func (r *rig) pass(window []*data.Example, batches []microBatch, ask Ask) []Loss
 	r.t.Helper()
 	r.runner.load(window, ask)
 	r.runner.dispatch(batches)
+	r.runner.scale = float32(ask.Scale) // as it is, whatever is usable
+	if err := r.runner.Replica.Prepare(r.runner.pass.Batches, 0); err != nil {
+		r.t.Fatal(err)
+	}
 	losses, err := r.runner.run()
 	if err != nil {
 		r.t.Fatal(err)
@@ -201,7 +205,11 @@ func dealt(window []*data.Example, net model.Config, batchSize, workers int) []m
 	for _, e := range window {
 		lengths = append(lengths, data.Length{Frames: e.Planned, Tokens: len(e.Tokens)})
 	}
-	return d.deal(lengths)
+	batches, err := d.deal(lengths, Ask{})
+	if err != nil {
+		panic(err) // without a limit there is no price that could fail
+	}
+	return batches
 }
 
 // chunks makes micro-batches of the sizes given, in the order of the window, dealt to the workers in turn.

@@ -13,6 +13,7 @@ import (
 type Runner struct {
 	Net     model.Config
 	Replica Replica
+	Fit     *Fit // its own, until a shared one is put in its place
 
 	dealer dealer
 	pass   engine.Pass[Variant]
@@ -23,6 +24,7 @@ type Runner struct {
 	lengths []data.Length // of the window, as they were planned
 	losses  []Loss        // of the window
 	batches []microBatch  // of the pass
+	scale   float32       // of each utterance's loss
 }
 
 // Loss is what came out for one utterance, in nats.
@@ -33,12 +35,11 @@ type Loss struct {
 
 // Ask says what is wanted of a pass.
 type Ask struct {
-	Purpose   model.Purpose
-	Half      bool // store what the backward pass needs as float16
-	Recompute engine.Recompute
-	Scale     float32 // factor of the loss, of training
-	Seed      uint64  // keys dropout, together with the update
-	Update    int
+	Purpose model.Purpose
+	Half    bool    // store what the backward pass needs as float16
+	Scale   float64 // factor of the loss, of training: each utterance's share is that over the number of usable ones
+	Seed    uint64  // keys dropout, together with the update
+	Update  int
 	// Logits, if set, is called for each row that is there by the worker that computed it: [frames, V] of the CTC head,
 	// valid during the call. Not in training.
 	Logits func(row int, logits []float32)
@@ -46,16 +47,20 @@ type Ask struct {
 
 // NewRunner runs windows in micro-batches of at most batchSize rows.
 func NewRunner(net model.Config, r Replica, batchSize int) *Runner {
-	x := &Runner{Net: net, Replica: r, dealer: dealer{net: net, batchSize: batchSize, wishes: r.Wishes()}}
+	x := &Runner{Net: net, Replica: r, Fit: NewFit(r), dealer: dealer{net: net, batchSize: batchSize, wishes: r.Wishes()}}
 	x.pass.Fill, x.pass.Collect = x.fill, x.collect
 	return x
 }
 
 // Run makes the pass and returns the losses of the rows, zeros where an example could not be read; they are valid until
-// the next call. An error that wraps *device.OutOfMemory comes before anything has run.
+// the next call. Where there is no memory for it, Fit says what is done. An utterance that is left out for lack of memory
+// is as one that can't be read, its Err is a *TooLarge; without Fit.Leave that is Run's error. An error that wraps
+// *device.OutOfMemory or *TooLarge comes before anything has run.
 func (r *Runner) Run(window []*data.Example, ask Ask) ([]Loss, error) {
 	r.load(window, ask)
-	r.dispatch(r.dealer.deal(r.lengths))
+	if err := r.prepare(); err != nil {
+		return nil, err
+	}
 	return r.run()
 }
 
@@ -69,19 +74,78 @@ func (r *Runner) load(window []*data.Example, ask Ask) {
 	}
 }
 
+// prepare deals the window and makes room for it. Where there is none, it does what Fit has left, and deals again.
+func (r *Runner) prepare() error {
+	r.dealer.fit = r.Fit
+	for rung := 0; ; rung++ {
+		batches, err := r.dealer.deal(r.lengths, r.asked)
+		if err != nil {
+			return err
+		}
+		if err := r.leave(r.dealer.left); err != nil {
+			return err
+		}
+		r.dispatch(batches)
+		err = r.Replica.Prepare(r.pass.Batches, 0)
+		if err == nil {
+			return nil
+		}
+		need, failed := r.need()
+		if failed != nil || !r.Fit.Relieve(rung, err, need) {
+			return err
+		}
+	}
+}
+
+// leave leaves rows out that don't fit, or refuses the first of them.
+func (r *Runner) leave(rows []int) error {
+	for _, i := range rows {
+		e := r.window[i]
+		if e.Err != nil {
+			continue
+		}
+		w, err := r.Fit.way(r.asked, bucket(1, r.lengths[i].Frames, max(1, r.lengths[i].Tokens), r.Net))
+		if err != nil {
+			return err
+		}
+		large := &TooLarge{ID: e.Utt.ID, Seconds: e.Utt.Duration, Need: w.least, Room: r.Fit.Limit(), Err: r.Fit.lack}
+		if !r.Fit.Leave {
+			return large
+		}
+		e.Err = large
+	}
+	return nil
+}
+
+// need is what the largest micro-batch takes, in bytes.
+func (r *Runner) need() (most int64, err error) {
+	for _, b := range r.pass.Batches {
+		prices, err := r.Replica.Prices([]Variant{b.Key})
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, prices[0].Bytes)
+	}
+	return most, nil
+}
+
 // dispatch writes the micro-batches of the window down as those of the pass.
 func (r *Runner) dispatch(batches []microBatch) {
 	r.batches, r.pass.Batches = batches, r.pass.Batches[:0]
 	for _, b := range batches {
-		r.pass.Batches = append(r.pass.Batches, engine.Batch[Variant]{Key: r.asked.variant(b.shape), Worker: b.worker})
+		r.pass.Batches = append(r.pass.Batches, engine.Batch[Variant]{Key: r.asked.variant(b.shape, b.recompute), Worker: b.worker})
 	}
+	usable := 0
+	for _, e := range r.window {
+		if e.Err == nil {
+			usable++
+		}
+	}
+	r.scale = float32(r.asked.Scale / float64(max(usable, 1)))
 }
 
-// run makes the pass over what was dispatched.
+// run makes the pass over what was prepared.
 func (r *Runner) run() ([]Loss, error) {
-	if err := r.Replica.Prepare(r.pass.Batches, 0); err != nil {
-		return nil, err
-	}
 	if err := r.Replica.Run(&r.pass); err != nil {
 		return nil, err
 	}
@@ -89,11 +153,11 @@ func (r *Runner) run() ([]Loss, error) {
 }
 
 // variant is the program that a shape needs. What is not asked for tells no two programs apart.
-func (a Ask) variant(s model.Shape) Variant {
+func (a Ask) variant(s model.Shape, r engine.Recompute) Variant {
 	v := Variant{Shape: s, Purpose: a.Purpose}
 	switch a.Purpose {
 	case model.Training:
-		v.Half, v.Recompute = a.Half, a.Recompute
+		v.Half, v.Recompute = a.Half, r
 	case model.Transcribing:
 		v.Tokens = 1 // there are no targets
 	}
@@ -103,9 +167,14 @@ func (a Ask) variant(s model.Shape) Variant {
 // FLOPs is the number of floating-point operations that a pass over a window takes.
 func (r *Runner) FLOPs(window []*data.Example, ask Ask) (float64, error) {
 	r.load(window, ask)
+	r.dealer.fit = r.Fit
+	batches, err := r.dealer.deal(r.lengths, ask)
+	if err != nil {
+		return 0, err
+	}
 	var keys []Variant
-	for _, b := range r.dealer.deal(r.lengths) {
-		keys = append(keys, ask.variant(b.shape))
+	for _, b := range batches {
+		keys = append(keys, ask.variant(b.shape, b.recompute))
 	}
 	prices, err := r.Replica.Prices(keys)
 	sum := 0.0
@@ -144,7 +213,7 @@ func (r *Runner) fill(i int, in engine.Inputs) error {
 		}
 	}
 	if s := in.Input(model.Scale).Data; s != nil {
-		s[0] = r.asked.Scale
+		s[0] = r.scale
 	}
 	return nil
 }

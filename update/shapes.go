@@ -2,6 +2,7 @@ package update
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"runtime"
 	"slices"
@@ -31,39 +32,61 @@ type Met struct {
 	Epoch, Window, Row int
 }
 
+// Left is an utterance that is left out for lack of memory.
+type Left struct{ Epoch, Window, Row int }
+
 // Shapes lists the batch shapes that a stretch of a run meets, exactly: order, speeds and lengths depend on the set,
-// the seed and the epoch alone, and dealing depends on nothing else. No file is read. The largest batches come first;
-// the list doesn't depend on how many goroutines made it.
-func (r *Runner) Shapes(w Windows, s Span, ask Ask) []Met {
+// the seed and the epoch alone, and dealing depends on nothing else but Fit. No file is read. The largest batches come
+// first; left, in the order in which they come, are the rows that don't fit. Neither list depends on how many goroutines
+// made it.
+func (r *Runner) Shapes(w Windows, s Span, ask Ask) (met []Met, left []Left, err error) {
 	per := w.Windows()
 	parts := make([]tally, max(0, min(runtime.GOMAXPROCS(0), s.Count)))
+	rest, errs := make([][]Left, len(parts)), make([]error, len(parts))
 	var next atomic.Int64
 	var wait sync.WaitGroup
 	for i := range parts {
 		parts[i] = tally{}
 		wait.Go(func() {
-			d := dealer{net: r.Net, batchSize: r.dealer.batchSize, wishes: r.dealer.wishes}
+			d := dealer{net: r.Net, batchSize: r.dealer.batchSize, wishes: r.dealer.wishes, fit: r.Fit}
 			var rows []data.Length
 			// Window by window, since a loader keeps the order of few epochs at a time.
 			for n := int(next.Add(1)) - 1; n < s.Count; n = int(next.Add(1)) - 1 {
 				epoch, k := s.Epoch+(s.From+n)/per, (s.From+n)%per
 				rows = w.Lengths(epoch, k, rows[:0])
-				for _, b := range d.deal(rows) {
-					parts[i].add(Met{Variant: ask.variant(b.shape), Times: 1, Epoch: epoch, Window: k, Row: b.rows[0]})
+				batches, err := d.deal(rows, ask)
+				if err != nil {
+					errs[i] = err
+					return
+				}
+				for _, b := range batches {
+					parts[i].add(Met{Variant: ask.variant(b.shape, b.recompute), Times: 1, Epoch: epoch, Window: k, Row: b.rows[0]})
+				}
+				for _, row := range d.left {
+					rest[i] = append(rest[i], Left{epoch, k, row})
 				}
 			}
 		})
 	}
 	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, nil, err
+	}
+	left = slices.Concat(rest...)
+	slices.SortFunc(left, func(a, b Left) int {
+		return cmp.Or(cmp.Compare(a.Epoch, b.Epoch), cmp.Compare(a.Window, b.Window), cmp.Compare(a.Row, b.Row))
+	})
 	all := tally{}
 	for _, part := range parts {
 		for _, m := range part {
 			all.add(m)
 		}
 	}
-	return slices.SortedFunc(maps.Values(all), func(a, b Met) int {
-		return cmp.Or(cmp.Compare(b.Batch, a.Batch), cmp.Compare(b.Frames, a.Frames), cmp.Compare(b.Tokens, a.Tokens))
+	met = slices.SortedFunc(maps.Values(all), func(a, b Met) int {
+		return cmp.Or(cmp.Compare(b.Batch, a.Batch), cmp.Compare(b.Frames, a.Frames), cmp.Compare(b.Tokens, a.Tokens),
+			cmp.Compare(a.Recompute, b.Recompute))
 	})
+	return met, left, nil
 }
 
 // tally counts the shapes that were met.

@@ -43,7 +43,7 @@ type planned struct {
 }
 
 // plan prepares updates over a stretch of windows.
-func plan(t *testing.T, set *data.Set, o Options, s Span) *planned {
+func plan(t *testing.T, set *data.Set, o Options, s Span, ways ...engine.Recompute) *planned {
 	t.Helper()
 	net := listener(t, set)
 	inner, err := Network(net)
@@ -51,7 +51,7 @@ func plan(t *testing.T, set *data.Set, o Options, s Span) *planned {
 		t.Fatal(err)
 	}
 	p := &planned{network: &specs{Network: inner, built: map[Variant]int{}}, loader: newLoader(t, set, 24)}
-	if p.crew, err = engine.NewCrew(device.NewHost(), p.network, 2, true); err != nil {
+	if p.crew, err = engine.NewCrew(device.NewHost(), engine.NewLibrary(p.network), 2, true); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.crew.Close)
@@ -60,7 +60,11 @@ func plan(t *testing.T, set *data.Set, o Options, s Span) *planned {
 	}
 	p.counts = &counting{Replica: p.crew}
 	p.updater = New(net, p.counts, o)
-	p.met = p.updater.Shapes(p.loader, s)
+	p.updater.Runner.Fit.Recompute = ways
+	var left []Left
+	if p.met, left, err = p.updater.Shapes(p.loader, s); err != nil || len(left) > 0 {
+		t.Fatal(left, err)
+	}
 	if p.most, p.bytes, err = p.updater.Runner.Largest(p.met); err != nil {
 		t.Fatal(err)
 	}
@@ -100,17 +104,18 @@ func (p *planned) check(t *testing.T) {
 // there when the manifest was read can't be read any more, and from the middle of an epoch on.
 func TestShapesAreThoseMet(t *testing.T) {
 	half := options
-	half.Half, half.Recompute, half.BatchSize = true, engine.RecomputeBlocks, 8
+	half.Half, half.BatchSize = true, 8
 	for _, c := range []struct {
 		name    string
 		o       Options
 		span    Span
 		damaged bool
+		way     engine.Recompute
 	}{
-		{"three epochs", options, Span{Count: 3 * 14}, false},
-		{"a twentieth of the files is lost", options, Span{Count: 3 * 14}, true},
-		{"from the middle of an epoch", options, Span{Epoch: 1, From: 9, Count: 20}, false},
-		{"part of an epoch", half, Span{Epoch: 2, From: 3, Count: 5}, false},
+		{"three epochs", options, Span{Count: 3 * 14}, false, engine.RecomputeNone},
+		{"a twentieth of the files is lost", options, Span{Count: 3 * 14}, true, engine.RecomputeAll},
+		{"from the middle of an epoch", options, Span{Epoch: 1, From: 9, Count: 20}, false, engine.RecomputeNone},
+		{"part of an epoch", half, Span{Epoch: 2, From: 3, Count: 5}, false, engine.RecomputeBlocks},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := bundled
@@ -118,7 +123,7 @@ func TestShapesAreThoseMet(t *testing.T) {
 				dir = copied(t)
 			}
 			set := examples(t, dir)
-			p := plan(t, set, c.o, c.span)
+			p := plan(t, set, c.o, c.span, c.way)
 			if p.loader.Windows() != 14 {
 				t.Fatalf("an epoch has %d windows", p.loader.Windows())
 			}
@@ -148,8 +153,12 @@ func plainShapes(w Windows, s Span, d *dealer, ask Ask) map[Variant]Met {
 	all := map[Variant]Met{}
 	epoch, k := s.Epoch, s.From
 	for range s.Count {
-		for _, b := range d.deal(w.Lengths(epoch, k, nil)) {
-			v := ask.variant(b.shape)
+		batches, err := d.deal(w.Lengths(epoch, k, nil), ask)
+		if err != nil {
+			panic(err)
+		}
+		for _, b := range batches {
+			v := ask.variant(b.shape, b.recompute)
 			m, known := all[v]
 			if !known {
 				m = Met{Variant: v, Epoch: epoch, Window: k, Row: b.rows[0]}
@@ -175,7 +184,10 @@ func TestShapesDontDependOnCores(t *testing.T) {
 		want := plainShapes(w, s, &dealer{net: net, batchSize: 8, wishes: r.Replica.Wishes()}, ask)
 		for _, cores := range []int{1, 2, 5} {
 			runtime.GOMAXPROCS(cores)
-			got := r.Shapes(w, s, ask)
+			got, _, err := r.Shapes(w, s, ask)
+			if err != nil {
+				t.Fatal(err)
+			}
 			as := map[Variant]Met{}
 			for _, m := range got {
 				as[m.Variant] = m
@@ -207,10 +219,15 @@ func TestShapesOfAnEvaluation(t *testing.T) {
 	for _, purpose := range []model.Purpose{model.Scoring, model.Transcribing} {
 		c := &counting{Replica: crew}
 		r := NewRunner(net, c, 4)
-		ask := Ask{Purpose: purpose, Half: true, Recompute: engine.RecomputeBlocks}
+		r.Fit.Recompute = []engine.Recompute{engine.RecomputeBlocks}
+		ask := Ask{Purpose: purpose, Half: true}
 		s := Span{Count: l.Windows()}
 		want := map[Variant]int{}
-		for _, m := range r.Shapes(l, s, ask) {
+		met, _, err := r.Shapes(l, s, ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range met {
 			want[m.Variant] = m.Times
 			if m.Half || m.Recompute != engine.RecomputeNone || (m.Tokens == 1) != (purpose == model.Transcribing) {
 				t.Errorf("purpose %d: %+v", purpose, m)
@@ -280,7 +297,7 @@ func TestShapesOfALargeSet(t *testing.T) {
 	var met []Met
 	epoch := 0
 	allocations := testing.AllocsPerRun(1, func() {
-		met = r.Shapes(w, Span{Epoch: epoch, Count: w.Windows()}, Ask{})
+		met, _, _ = r.Shapes(w, Span{Epoch: epoch, Count: w.Windows()}, Ask{})
 		epoch += 5 // whose order is not known yet
 	})
 	rows := 0
@@ -305,7 +322,9 @@ func BenchmarkShapes(b *testing.B) {
 	const epochs = 10
 	first := 0
 	for b.Loop() {
-		r.Shapes(w, Span{Epoch: first, Count: epochs * w.Windows()}, Ask{})
+		if _, _, err := r.Shapes(w, Span{Epoch: first, Count: epochs * w.Windows()}, Ask{}); err != nil {
+			b.Fatal(err)
+		}
 		first += epochs
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/epochs, "s/epoch")

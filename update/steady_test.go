@@ -25,10 +25,19 @@ func mallocs(f func()) uint64 {
 // heap alone, with windows of several shapes and on two cores.
 func TestUpdateAllocatesNothing(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	for _, o := range []Options{{}, {Half: true}, {Half: true, Recompute: engine.RecomputeBlocks}} {
-		net := tinyNetwork(4, 1)
+	for _, c := range []struct {
+		o     Options
+		ways  []engine.Recompute
+		limit int64
+	}{
+		{}, {o: Options{Half: true}}, {o: Options{Half: true}, ways: []engine.Recompute{engine.RecomputeBlocks}},
+		{ways: []engine.Recompute{engine.RecomputeNone, engine.RecomputeAll}, limit: 600_000},
+	} {
+		net, o := tinyNetwork(4, 1), c.o
 		o.BatchSize, o.LearningRate, o.Warmup, o.GradClip = 4, 1e-3, 10, 1
 		u := New(net, newCrew(t, net, 2), o)
+		u.Runner.Fit.Recompute = c.ways
+		u.Runner.Fit.SetLimit(c.limit)
 		windows := [][]*data.Example{windowOfFour(net), windowOfEight(net), windowOfFour(net)[1:]}
 		round := func() {
 			for _, w := range windows {
@@ -42,7 +51,7 @@ func TestUpdateAllocatesNothing(t *testing.T) {
 			least = min(least, mallocs(round))
 		}
 		if least != 0 {
-			t.Errorf("%+v: %d allocations in three updates", o, least)
+			t.Errorf("%+v: %d allocations in three updates", c, least)
 		}
 	}
 }
@@ -90,30 +99,38 @@ func TestUpdatesLearn(t *testing.T) {
 func TestRecomputeChangesNoBit(t *testing.T) {
 	net := tinyNetwork(4, 2)
 	net.EncoderLayers = 4
-	usage := map[Options]int64{}
-	run := func(o Options) []float32 {
+	type how struct {
+		half bool
+		way  engine.Recompute
+	}
+	usage := map[how]int64{}
+	run := func(h how) []float32 {
 		r := newRig(t, net, 2)
+		o := options
+		o.Half = h.half
 		u := New(net, r.Replica, o)
+		u.Runner.Fit.Recompute = []engine.Recompute{h.way}
 		for _, w := range [][]*data.Example{windowOfFour(net), windowOfEight(net), windowOfFour(net)} {
 			mustUpdate(t, u, w)
 		}
-		usage[o] = r.Usage().Arenas
+		usage[h] = r.Usage().Arenas
 		return r.everything(u)
 	}
 	for _, half := range []bool{false, true} {
-		stored := options
-		stored.Half = half
-		again := stored
-		again.Recompute = engine.RecomputeBlocks
-		testkit.Close(t, fmt.Sprintf("weights and moments with recompute, half %v", half), run(again), run(stored), 0)
-		if usage[again] >= usage[stored] {
-			t.Errorf("half %v: recompute takes %d bytes, none %d", half, usage[again], usage[stored])
+		stored := how{half, engine.RecomputeNone}
+		want := run(stored)
+		least := usage[stored]
+		for _, way := range []engine.Recompute{engine.RecomputeBlocks, engine.RecomputeAll} {
+			again := how{half, way}
+			testkit.Close(t, fmt.Sprintf("weights and moments with recompute %v, half %v", way, half), run(again), want, 0)
+			if usage[again] >= least {
+				t.Errorf("half %v: recompute %v takes %d bytes, less of it %d", half, way, usage[again], least)
+			}
+			least = usage[again]
 		}
 	}
-	half := options
-	half.Half = true
-	if usage[half] >= usage[options] {
-		t.Errorf("half precision takes %d bytes, full %d", usage[half], usage[options])
+	if half, full := usage[how{half: true}], usage[how{}]; half >= full {
+		t.Errorf("half precision takes %d bytes, full %d", half, full)
 	}
 }
 

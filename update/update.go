@@ -1,6 +1,7 @@
 package update
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -12,9 +13,8 @@ import (
 
 // Options say how updates are made.
 type Options struct {
-	BatchSize    int  // the most rows of a micro-batch
-	Half         bool // store what the backward pass needs as float16, and scale the loss
-	Recompute    engine.Recompute
+	BatchSize    int     // the most rows of a micro-batch
+	Half         bool    // store what the backward pass needs as float16, and scale the loss
 	Seed         uint64  // of dropout
 	LearningRate float64 // its peak
 	Warmup       int     // updates until then
@@ -46,8 +46,9 @@ type Outcome struct {
 	Audio         float64 // seconds of sound
 	Norm          float64 // of the gradient, before clipping
 	Skipped       Reason
-	Unreadable    []string // ids of the utterances whose file could not be read
-	NotFinite     []string // ids of the utterances whose loss is not finite, where Skipped is NotFiniteGradient
+	Unreadable    []string    // ids of the utterances whose file could not be read
+	TooLarge      []*TooLarge // utterances that were left out for lack of memory
+	NotFinite     []string    // ids of the utterances whose loss is not finite, where Skipped is NotFiniteGradient
 }
 
 // Reason says why a window gave no update.
@@ -58,6 +59,7 @@ const (
 	Made              Reason = iota // none: the update was made
 	NothingReadable                 // none of its files can be read
 	NothingFeasible                 // all its targets are too long for CTC, and there is no decoder
+	NothingFits                     // there is not enough memory for any of its utterances, alone
 	NotFiniteGradient               // the loss or the gradient is NaN or infinite
 )
 
@@ -89,9 +91,12 @@ func (u *Updater) Update(window []*data.Example) (Outcome, error) {
 	if u.o.Half {
 		scale = u.LossScale.Scale
 	}
-	losses, err := u.Runner.Run(window, u.ask(scale, out.Utterances))
+	losses, err := u.Runner.Run(window, u.ask(scale))
 	if err != nil {
 		return out, err
+	}
+	if out = u.count(window); out.Skipped != Made { // some were left out for lack of memory
+		return out, nil
 	}
 	squares, err := u.Runner.Replica.Reduce()
 	if err != nil {
@@ -129,11 +134,8 @@ func (u *Updater) step(gradScale float64) error {
 }
 
 // ask is what a pass for an update is asked for.
-func (u *Updater) ask(scale float64, utterances int) Ask {
-	return Ask{
-		Purpose: model.Training, Half: u.o.Half, Recompute: u.o.Recompute, Scale: float32(scale / float64(utterances)),
-		Seed: u.o.Seed, Update: u.Updates + 1,
-	}
+func (u *Updater) ask(scale float64) Ask {
+	return Ask{Purpose: model.Training, Half: u.o.Half, Scale: scale, Seed: u.o.Seed, Update: u.Updates + 1}
 }
 
 // count counts a window's usable utterances and says whether there is anything to learn from.
@@ -141,7 +143,7 @@ func (u *Updater) count(window []*data.Example) (out Outcome) {
 	net := u.Runner.Net
 	for _, e := range window {
 		if e.Err != nil {
-			out.Unreadable = append(out.Unreadable, e.Utt.ID)
+			out.leave(e)
 			continue
 		}
 		out.Utterances++
@@ -151,12 +153,24 @@ func (u *Updater) count(window []*data.Example) (out Outcome) {
 		}
 	}
 	switch {
+	case out.Utterances == 0 && len(out.TooLarge) > 0:
+		out.Skipped = NothingFits
 	case out.Utterances == 0:
 		out.Skipped = NothingReadable
 	case out.Infeasible == out.Utterances && net.DecoderLayers == 0:
 		out.Skipped = NothingFeasible
 	}
 	return out
+}
+
+// leave counts an utterance that takes no part.
+func (out *Outcome) leave(e *data.Example) {
+	var large *TooLarge
+	if errors.As(e.Err, &large) {
+		out.TooLarge = append(out.TooLarge, large)
+		return
+	}
+	out.Unreadable = append(out.Unreadable, e.Utt.ID)
 }
 
 // overflow handles a loss or gradient that is not finite.
@@ -187,11 +201,13 @@ func (u *Updater) Finite() error {
 }
 
 // Shapes lists the batch shapes that updates over a stretch of windows meet: see [Runner.Shapes].
-func (u *Updater) Shapes(w Windows, s Span) []Met { return u.Runner.Shapes(w, s, u.ask(1, 1)) }
+func (u *Updater) Shapes(w Windows, s Span) ([]Met, []Left, error) {
+	return u.Runner.Shapes(w, s, u.ask(1))
+}
 
 // FLOPs is the number of floating-point operations of the passes of an update with this window.
 func (u *Updater) FLOPs(window []*data.Example) (float64, error) {
-	return u.Runner.FLOPs(window, u.ask(1, len(window)))
+	return u.Runner.FLOPs(window, u.ask(1))
 }
 
 // ClipScale is the factor that brings a gradient of the given norm down to limit: min(1, limit/(norm + 1e-6)).

@@ -31,7 +31,7 @@ func TestUpdateIsWhatTheOptionsSay(t *testing.T) {
 	u := New(net, r, o)
 	u.Updates, u.LossScale.Scale = 4, 1024
 	window := append(windowOfFour(net), unread(noise(9, 100, net.NumMels)))
-	ask := Ask{Purpose: model.Training, Half: true, Scale: 256, Seed: 77, Update: 5} // four can be read
+	ask := Ask{Purpose: model.Training, Half: true, Scale: 1024, Seed: 77, Update: 5} // four can be read
 	losses, err := u.Runner.Run(window, ask)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestFill(t *testing.T) {
 	far.Utt.Key = 1<<63 + 17
 	window := []*data.Example{noise(1, 4, 2, 7, 8, 9), unread(noise(2, 3, 2, 4)), far}
 	x := NewRunner(net, newCrew(t, net, 1), 4)
-	x.load(window, Ask{Scale: 3, Seed: 1 << 40, Update: 9})
+	x.load(window, Ask{Scale: 6, Seed: 1 << 40, Update: 9})
 	x.dispatch([]microBatch{{rows: []int{2, 1, 0}, shape: model.Shape{Batch: 3, Frames: 5, Tokens: 4}}})
 	const old = 99
 	in := inputs{

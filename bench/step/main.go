@@ -117,13 +117,17 @@ func (s settings) letters() int { return max(1, int(s.seconds*s.tokens)) }
 
 // options are those of the updates that are timed.
 func (s settings) options() update.Options {
-	o := update.Options{
+	return update.Options{
 		BatchSize: s.batch, Half: s.half, Seed: 1, LearningRate: 1e-3, Warmup: 1000, WeightDecay: 1e-3, GradClip: 5,
 	}
+}
+
+// ways are how the backward pass is made.
+func (s settings) ways() []engine.Recompute {
 	if s.recompute {
-		o.Recompute = engine.RecomputeBlocks
+		return []engine.Recompute{engine.RecomputeBlocks}
 	}
-	return o
+	return nil
 }
 
 func run(args []string, out io.Writer) error {
@@ -137,7 +141,7 @@ func run(args []string, out io.Writer) error {
 	if s.workers > 0 {
 		runtime.GOMAXPROCS(s.workers)
 	}
-	x, err := newSteps(s.net, s.options(), s.workers, madeUp(s.batch, s.frames(), s.letters(), s.net))
+	x, err := newSteps(s.net, s.options(), s.ways(), s.workers, madeUp(s.batch, s.frames(), s.letters(), s.net))
 	if err != nil {
 		return err
 	}

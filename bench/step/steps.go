@@ -19,12 +19,12 @@ type steps struct {
 	window  []*data.Example
 }
 
-func newSteps(net model.Config, o update.Options, workers int, window []*data.Example) (*steps, error) {
+func newSteps(net model.Config, o update.Options, ways []engine.Recompute, workers int, window []*data.Example) (*steps, error) {
 	network, err := update.Network(net)
 	if err != nil {
 		return nil, err
 	}
-	crew, err := engine.NewCrew(device.NewHost(), network, workers, true)
+	crew, err := engine.NewCrew(device.NewHost(), engine.NewLibrary(network), workers, true)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,9 @@ func newSteps(net model.Config, o update.Options, workers int, window []*data.Ex
 		crew.Close()
 		return nil, err
 	}
-	return &steps{crew, update.New(net, crew, o), window}, nil
+	updater := update.New(net, crew, o)
+	updater.Runner.Fit.Recompute = ways
+	return &steps{crew, updater, window}, nil
 }
 
 // step makes one update and returns the mean loss in nats.

@@ -17,7 +17,9 @@ const (
 	exitOK          = 0
 	exitFailed      = 1
 	exitUsage       = 2
+	exitMemory      = 75  // out of memory, the state is saved: EX_TEMPFAIL of sysexits.h, "try again"
 	exitInterrupted = 130 // what a shell reports for SIGINT
+	exitBroken      = 134 // what it reports for SIGABRT, by which a breakdown ends the program: see abortOnBreakdown
 )
 
 // streams are where a command writes: results and progress to out, complaints to err.
@@ -59,7 +61,7 @@ func run(args []string, s streams) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
 			reportPanic(s.err, args, r, debug.Stack())
-			code = exitFailed
+			code = exitBroken
 		}
 	}()
 	cmd, rest, err := choose(args)
@@ -129,6 +131,9 @@ func report(w io.Writer, err error) int {
 		return exitInterrupted
 	}
 	fmt.Fprintf(w, "konkanitrain: %v\n", err)
+	if errors.Is(err, train.ErrOutOfMemory) {
+		return exitMemory
+	}
 	return exitFailed
 }
 

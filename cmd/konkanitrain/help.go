@@ -89,10 +89,20 @@ written with - for _. Paths, also those in a YAML file, start at the working dir
 manifest start at the manifest.` + t.otherNames() + `
 
 Ctrl-C (or SIGTERM, or a closed terminal) finishes the update, saves and exits with code 130; a second one, half a
-second later or more, stops at once. Other exit codes: 0 done, 1 the run failed, 2 a mistake in the command line or the
-configuration.
-` + t.usages(), nil
+second later or more, stops at once.
+` + exitCodes + t.usages(), nil
 }
+
+// exitCodes are the exit codes of all commands, for the user.
+const exitCodes = `
+Exit codes:
+  0    done
+  1    failed: the last lines say why, and what is saved
+  2    a mistake in the command line or the configuration: nothing was begun
+  75   out of memory; the state is saved
+  130  interrupted; the state is saved, if there was one
+  134  the program broke down by a mistake of its own; the checkpoints saved before are whole
+`
 
 // otherNames is a line for each setting that has another name.
 func (o *options) otherNames() string {

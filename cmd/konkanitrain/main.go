@@ -4,5 +4,6 @@ package main
 import "os"
 
 func main() {
+	abortOnBreakdown()
 	os.Exit(run(os.Args[1:], streams{out: os.Stdout, err: os.Stderr}))
 }

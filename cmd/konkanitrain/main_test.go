@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,12 +25,12 @@ type panics struct{}
 
 func (panics) Write([]byte) (int, error) { panic("the writer broke") }
 
-// A panic becomes an explanation and exit code 1.
+// A panic becomes an explanation and the exit code of a breakdown.
 func TestPanicIsExplained(t *testing.T) {
 	var stderr bytes.Buffer
 	code := run([]string{"version"}, streams{panics{}, &stderr})
-	if code != exitFailed {
-		t.Errorf("exit code %d, want %d", code, exitFailed)
+	if code != exitBroken {
+		t.Errorf("exit code %d, want %d", code, exitBroken)
 	}
 	for _, want := range []string{"a mistake in the program itself: the writer broke", "konkanitrain version", "Please report", "goroutine"} {
 		if !strings.Contains(stderr.String(), want) {
@@ -43,6 +44,34 @@ func TestInterruptedEarly(t *testing.T) {
 	var stderr bytes.Buffer
 	if code := report(&stderr, fmt.Errorf("reading: %w", context.Canceled)); code != exitInterrupted || stderr.String() != "konkanitrain: interrupted\n" {
 		t.Errorf("exit code %d, %q", code, stderr.String())
+	}
+}
+
+// Each error has its exit code, and the help names all of them.
+func TestExitCodes(t *testing.T) {
+	_, help, _ := runHere("help")
+	for _, c := range []struct {
+		err  error
+		code int
+		says string
+	}{
+		{nil, 0, ""},
+		{errors.New("disk full"), 1, "konkanitrain: disk full\n"},
+		{&usageError{errors.New("no such flag"), "train"}, 2, "konkanitrain: no such flag\n`konkanitrain help train` says what is possible.\n"},
+		{fmt.Errorf("update 7: %w; go on with less", train.ErrOutOfMemory), 75, "konkanitrain: update 7: out of memory; go on with less\n"},
+		{train.ErrInterrupted, 130, "konkanitrain: interrupted: the state is saved; go on with --resume auto\n"},
+		{context.Canceled, 130, "konkanitrain: interrupted\n"},
+	} {
+		var said bytes.Buffer
+		if code := report(&said, c.err); code != c.code || said.String() != c.says {
+			t.Errorf("%v: exit code %d, %q; want %d, %q", c.err, code, said.String(), c.code, c.says)
+		}
+		if line := fmt.Sprintf("\n  %-4d ", c.code); strings.Count(help, line) != 1 {
+			t.Errorf("exit code %d is not in the help", c.code)
+		}
+	}
+	if line := fmt.Sprintf("\n  %-4d ", exitBroken); !strings.Contains(help, line) {
+		t.Errorf("exit code %d is not in the help", exitBroken)
 	}
 }
 

@@ -93,9 +93,9 @@ func (r memoryReport) text() string {
 // figures are a run's amounts, one a line.
 func figures(i control.Info) string {
 	return fmt.Sprintf("%-10s %10s in buffers, %s at the peak\n%-10s %10s from the system for buffers, %s of it cached\n"+
-		"%-10s %10s by the rest of the program, as far as it is counted\n%-10s %10s\n%-10s %10s of memory in all, %s at the peak\n",
+		"%-10s %10s by the rest of the program, as far as it is counted\n%-10s %10s for the last two, which had %s at the peak\n%-10s %10s of memory in all, %s at the peak\n",
 		"allocated", words.Bytes(i.Allocated), words.Bytes(i.Peak), "reserved", words.Bytes(i.Reserved), words.Bytes(i.Cached),
-		"held", words.Bytes(i.Held), "cap", capText(i.Limit), "process", words.Bytes(i.RSS), words.Bytes(i.PeakRSS))
+		"held", words.Bytes(i.Held), "cap", capText(i.Limit), words.Bytes(i.PeakReserved), "process", words.Bytes(i.RSS), words.Bytes(i.PeakRSS))
 }
 
 // outcome is what a run has done, for people, with its figures before and after.
@@ -111,7 +111,7 @@ func outcome(r *control.Response) string {
 	}{
 		{"allocated", r.Before.Allocated, r.Info.Allocated}, {"peak", r.Before.Peak, r.Info.Peak},
 		{"reserved", r.Before.Reserved, r.Info.Reserved}, {"cached", r.Before.Cached, r.Info.Cached},
-		{"held", r.Before.Held, r.Info.Held}, {"cap", r.Before.Limit, r.Info.Limit},
+		{"held", r.Before.Held, r.Info.Held}, {"their peak", r.Before.PeakReserved, r.Info.PeakReserved}, {"cap", r.Before.Limit, r.Info.Limit},
 		{"process", r.Before.RSS, r.Info.RSS}, {"its peak", r.Before.PeakRSS, r.Info.PeakRSS},
 	} {
 		before, now := words.Bytes(x.before), words.Bytes(x.now)

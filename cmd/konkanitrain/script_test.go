@@ -16,9 +16,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes the program a command that tests can execute, konkanitrain.
+// programs are what tests can execute: the program, and where there are signals one that breaks down.
+var programs = map[string]func(){"konkanitrain": main}
+
+// TestMain makes commands of the programs.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"konkanitrain": main})
+	testscript.Main(m, programs)
 }
 
 // TestScripts runs what a user types: testdata/script/*.txtar.

@@ -2,7 +2,6 @@ package audio
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 )
@@ -25,18 +24,32 @@ type block struct {
 	w            []float32 // [width, count]
 }
 
+// newKernel is the kernel of a ratio without weights: what it will take is known from it.
 func newKernel(ratio Ratio) *kernel {
 	p, q := ratio.P, ratio.Q
-	cut := sincRolloff * min(1, float64(q)/float64(p))
-	half := sincZeros / cut
-	reach := int(math.Ceil(half)) + 1
-	k := &kernel{p: p, q: q, reach: reach, taps: 2*reach + 1}
-	k.w = make([]float32, q*k.taps)
+	k := &kernel{p: p, q: q}
+	_, half := k.cutoff()
+	k.reach = int(math.Ceil(half)) + 1
+	k.taps = 2*k.reach + 1
+	return k
+}
+
+// cutoff is the highest frequency that is kept, as a share of the input's Nyquist frequency, and where the filter ends,
+// in input samples from its middle.
+func (k *kernel) cutoff() (cut, half float64) {
+	cut = sincRolloff * min(1, float64(k.q)/float64(k.p))
+	return cut, sincZeros / cut
+}
+
+// fill computes the weights.
+func (k *kernel) fill() {
+	cut, half := k.cutoff()
+	k.w = make([]float32, k.q*k.taps)
 	top := bessel0(sincBeta)
-	for r := range q {
-		frac := float64(r*p%q) / float64(q)
+	for r := range k.q {
+		frac := float64(r*k.p%k.q) / float64(k.q)
 		for j := range k.taps {
-			u := float64(j-reach) - frac
+			u := float64(j-k.reach) - frac
 			if math.Abs(u) > half {
 				continue
 			}
@@ -44,7 +57,9 @@ func newKernel(ratio Ratio) *kernel {
 			k.w[r*k.taps+j] = float32(cut * sinc(cut*u) * window)
 		}
 	}
-	return k
+	for i := range k.blocks {
+		k.fillBlock(&k.blocks[i])
+	}
 }
 
 // blockOutputs is how many outputs a block computes, a multiple of the widths that the
@@ -55,32 +70,41 @@ const (
 	maxBlockRatio = 16
 )
 
-// arrange lays the weights out for multiply.
+// arrange says how multiply goes about it.
 func (k *kernel) arrange() {
 	repeat := max(1, blockOutputs/k.q)
 	k.period = repeat * k.q
 	for first := 0; first < k.period; first += blockOutputs {
 		b := block{first: first, count: min(blockOutputs, k.period-first), start: first * k.p / k.q}
 		b.width = (first+b.count-1)*k.p/k.q - b.start + k.taps
-		b.w = make([]float32, b.width*b.count)
-		for i := range b.count {
-			m := first + i
-			at := m*k.p/k.q - b.start
-			for j, v := range k.w[m%k.q*k.taps:][:k.taps] {
-				b.w[(at+j)*b.count+i] = v
-			}
-		}
 		k.blocks = append(k.blocks, b)
 	}
 }
 
-// floats is the memory of the kernel.
+// fillBlock lays the weights out for multiply.
+func (k *kernel) fillBlock(b *block) {
+	b.w = make([]float32, b.width*b.count)
+	for i := range b.count {
+		m := b.first + i
+		at := m*k.p/k.q - b.start
+		for j, v := range k.w[m%k.q*k.taps:][:k.taps] {
+			b.w[(at+j)*b.count+i] = v
+		}
+	}
+}
+
+// floats is the memory of the kernel's weights.
 func (k *kernel) floats() int {
-	n := len(k.w)
+	n := k.q * k.taps
 	for _, b := range k.blocks {
-		n += len(b.w)
+		n += b.width * b.count
 	}
 	return n
+}
+
+// paddedLen is how long the input of multiply is with zeros around it.
+func (k *kernel) paddedLen(in, out int) int {
+	return max(k.reach+in, out/k.period*(k.period/k.q*k.p)+k.taps) + k.reach
 }
 
 // multiply writes all of dst by matrix products: row i of the left matrix is the input
@@ -88,8 +112,7 @@ func (k *kernel) floats() int {
 func (k *kernel) multiply(dst, x []float32, s *scratch) {
 	periods := len(dst) / k.period
 	step := k.period / k.q * k.p
-	n := max(k.reach+len(x), periods*step+k.taps) + k.reach
-	s.padded = slices.Grow(s.padded[:0], n)[:n]
+	s.padded = Sized(s.padded, k.paddedLen(len(x), len(dst)))
 	clear(s.padded[:k.reach])
 	copy(s.padded[k.reach:], x)
 	clear(s.padded[k.reach+len(x):])

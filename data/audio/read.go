@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 )
 
 // Reader reads files one after the other in the same memory. The zero value is ready.
@@ -45,8 +44,8 @@ func (r *Reader) decode(src io.ReaderAt, size int64, path string, offset, durati
 	info.Samples = n
 	at := h.dataAt + int64(start)*int64(h.block)
 	each := min(max(pieceBytes/h.block, 1), n) // frames a piece
-	r.bytes = slices.Grow(r.bytes[:0], each*h.block)[:each*h.block]
-	r.samples = slices.Grow(r.samples[:0], n)[:n]
+	r.bytes = Sized(r.bytes, each*h.block)
+	r.samples = Sized(r.samples, n)
 
 	if h.tag == tagPCM && h.container == 4 && h.bits <= 24 {
 		var a alignment

@@ -1,7 +1,6 @@
 package audio
 
 import (
-	"slices"
 	"sync"
 
 	"konkanitrain/internal/simd"
@@ -47,7 +46,7 @@ func NewResampler() *Resampler {
 // overlap x.
 func (r *Resampler) Resample(dst, x []float32, ratio Ratio) []float32 {
 	n := ratio.Len(len(x))
-	dst = slices.Grow(dst[:0], n)[:n]
+	dst = Sized(dst, n)
 	if ratio.One() {
 		copy(dst, x)
 		return dst
@@ -71,10 +70,8 @@ func (r *Resampler) kernel(ratio Ratio) (*kernel, *scratch) {
 	defer r.mu.Unlock()
 	k, ok := r.kernels[ratio]
 	if !ok {
-		k = newKernel(ratio)
-		if r.fast && ratio.P <= maxBlockRatio*ratio.Q {
-			k.arrange()
-		}
+		k = r.outline(ratio)
+		k.fill()
 		if r.floats+k.floats() > maxKernelFloats {
 			clear(r.kernels)
 			r.floats = 0
@@ -91,4 +88,13 @@ func (r *Resampler) kernel(ratio Ratio) (*kernel, *scratch) {
 		return k, s
 	}
 	return k, &scratch{work: simd.NewWorkspace()}
+}
+
+// outline is the kernel of a ratio without its weights.
+func (r *Resampler) outline(ratio Ratio) *kernel {
+	k := newKernel(ratio)
+	if r.fast && ratio.P <= maxBlockRatio*ratio.Q {
+		k.arrange()
+	}
+	return k
 }

@@ -2,7 +2,6 @@ package feature
 
 import (
 	"fmt"
-	"slices"
 
 	"konkanitrain/data/audio"
 )
@@ -75,7 +74,7 @@ func (e *Extractor) Extract(dst []float32, wave []float32, rate int, a *Augment,
 	}
 	var frames int
 	e.logmel, frames = e.bank.compute(e.logmel, wave)
-	dst = slices.Grow(dst[:0], len(e.logmel))[:len(e.logmel)]
+	dst = audio.Sized(dst, len(e.logmel))
 	if frames == 0 {
 		return dst, 0, nil
 	}

@@ -2,8 +2,8 @@ package feature
 
 import (
 	"math"
-	"slices"
 
+	"konkanitrain/data/audio"
 	"konkanitrain/internal/frames"
 )
 
@@ -38,7 +38,7 @@ func newBank(o Options) *bank {
 // compute appends the log-mel energies [T, bins] of wave to dst[:0].
 func (b *bank) compute(dst []float64, wave []float32) ([]float64, int) {
 	n, bins := frames.Count(len(wave), b.rate), len(b.filters)
-	dst = slices.Grow(dst[:0], n*bins)[:n*bins]
+	dst = audio.Sized(dst, n*bins)
 	for t := range n {
 		start := t*b.shift + b.shift/2 - b.size/2
 		if start >= 0 && start+b.size <= len(wave) {

@@ -1,0 +1,38 @@
+package words
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// units are what ParseBytes knows, by their names in lower case.
+var units = map[string]float64{
+	"": 1, "b": 1,
+	"k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9, "t": 1e12, "tb": 1e12,
+	"ki": 1 << 10, "kib": 1 << 10, "mi": 1 << 20, "mib": 1 << 20, "gi": 1 << 30, "gib": 1 << 30, "ti": 1 << 40, "tib": 1 << 40,
+}
+
+// ParseBytes reads an amount of memory: a number of bytes, or one with a unit: "2GiB", "14.74 GiB", "500MB".
+func ParseBytes(text string) (int64, error) {
+	s := strings.TrimSpace(text)
+	end := strings.IndexFunc(s, func(c rune) bool { return (c < '0' || c > '9') && c != '.' })
+	if end < 0 {
+		end = len(s)
+	}
+	unit, known := units[strings.ToLower(strings.TrimSpace(s[end:]))]
+	number, err := strconv.ParseFloat(s[:end], 64)
+	if err != nil || !known {
+		return 0, fmt.Errorf("%q is no amount of memory: want a number with a unit, as in 2GiB, 14.74GiB or 500MB", text)
+	}
+	switch bytes := number * unit; {
+	case bytes < 1:
+		return 0, fmt.Errorf("%q is no memory at all", text)
+	case bytes >= math.MaxInt64:
+		return 0, errors.New(text + " is more than any machine has")
+	default:
+		return int64(bytes), nil
+	}
+}

@@ -1,0 +1,137 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"konkanitrain/data"
+	"konkanitrain/device"
+	"konkanitrain/internal/words"
+	"konkanitrain/model"
+	"konkanitrain/update"
+)
+
+// What is said, and done, where a run doesn't fit its memory.
+
+// refuseLeft refuses a run in which an utterance doesn't fit, unless it is to be left out.
+func (r *run) refuseLeft(p *passes) error {
+	if len(p.left) == 0 || r.fit().Leave {
+		return nil
+	}
+	return r.tooLarge(p.left)
+}
+
+// sayLeft names the utterances that are left out for lack of memory.
+func (r *run) sayLeft(p *passes) {
+	for i, u := range p.left {
+		if i == 5 {
+			r.report.say("WARNING: left out for lack of memory: %s more", words.Count(len(p.left)-i, "utterance"))
+			return
+		}
+		r.report.say("WARNING: left out for lack of memory (on_oom skip): %s (%s, line %d), %.1f s", u.ID, u.File, u.Line, u.Duration)
+	}
+}
+
+// tooLarge explains that utterances don't fit even alone: which the longest is, and what would let the rest through.
+func (r *run) tooLarge(left []*leftOut) error {
+	u := left[0]
+	for _, other := range left {
+		if other.Duration > u.Duration {
+			u = other
+		}
+	}
+	need, err := r.least(u)
+	if err != nil {
+		return err
+	}
+	room := r.fit().Limit()
+	what := fmt.Sprintf("out of memory: %s (%s, line %d) has %.1f s, and a pass over it alone takes %s of memory for each worker, where there are %s",
+		u.ID, u.File, u.Line, u.Duration, words.Bytes(need), words.Bytes(room))
+	if d := r.pool.Usage(); d.Limit > 0 {
+		what += fmt.Sprintf(" of %s (%s)", words.Bytes(d.Limit), r.limitFrom)
+	}
+	if len(left) > 1 {
+		what += fmt.Sprintf("; %s more don't fit either", words.Count(len(left)-1, "utterance"))
+	}
+	advice := []string{"leave it out of its manifest"}
+	if u.training {
+		if fits := r.longestThatFits(); fits > 0 {
+			advice = []string{fmt.Sprintf("leave it out: max_duration %.1f lets the rest train", fits)}
+		} else {
+			advice = nil
+		}
+	}
+	advice = append(advice, "on_oom skip leaves out what doesn't fit", "use a smaller network or fewer cpu_workers, or raise memory_limit")
+	return fmt.Errorf("%s; %s", what, strings.Join(advice, "; or "))
+}
+
+// least is what a pass over an utterance alone takes at the least, in bytes of each arena.
+func (r *run) least(u *leftOut) (int64, error) {
+	row := u.loader.Lengths(u.place.Epoch, u.place.Window, nil)[u.place.Row]
+	purpose := model.Scoring
+	if u.training {
+		purpose = model.Training
+	}
+	return r.updater.Runner.Least(row, update.Ask{Purpose: purpose, Half: r.cfg.Run.FP16})
+}
+
+// longestThatFits is the largest max_duration, in tenths of a second, with which all of training fits; 0 where there is
+// none.
+func (r *run) longestThatFits() float64 {
+	limits := r.maxDurations()
+	n := sort.Search(len(limits), func(i int) bool { return !r.fits(limits[i]) })
+	if n == 0 {
+		return 0
+	}
+	return limits[n-1]
+}
+
+// fits says whether the passes of a run with this max_duration fit into memory: its windows, and with them the shapes,
+// are not those of a run with all utterances.
+func (r *run) fits(maxDuration float64) bool {
+	const rounding = 1e-6 // s, that package data leaves to a limit
+	all := r.sets.train
+	set := &data.Set{Path: all.Path, Report: all.Report, SampleRate: all.SampleRate}
+	for _, u := range all.Utterances {
+		if u.Duration <= maxDuration+rounding {
+			set.Utterances = append(set.Utterances, u)
+		}
+	}
+	loader, err := r.trainingLoader(set)
+	if err != nil {
+		return false
+	}
+	var p passes
+	_, err = r.list(&p, loader, r.stretch(loader), update.Ask{Purpose: model.Training, Half: r.cfg.Run.FP16})
+	return err == nil && len(p.left) == 0 && p.most.bytes <= r.replica.Room()
+}
+
+// misfit is the error of a run that doesn't fit and may not be fitted, or can't be.
+func (r *run) misfit(err error, p peak) error {
+	var oom *device.OutOfMemory
+	if !errors.As(err, &oom) || p.loader == nil {
+		return err
+	}
+	u := p.utterance()
+	text := fmt.Sprintf("the largest pass, over %s of up to %.1f s (%s: %s, line %d), takes %s of memory for each worker",
+		words.Count(p.Batch, "utterance"), u.Duration, u.ID, u.File, u.Line, words.Bytes(p.bytes))
+	fitting, failed := r.fittingSettings(p)
+	switch {
+	case failed != nil:
+		return errors.Join(err, failed)
+	case len(fitting) > 0:
+		return fmt.Errorf("%s: %w; what would fit: %s; auto_fit chooses among them by itself", text, err, strings.Join(fitting, "; "))
+	}
+	return fmt.Errorf("%s: %w; no other micro-batch or recompute fits: use a smaller network, max_duration or fewer cpu_workers, or raise memory_limit", text, err)
+}
+
+// withMemoryAdvice adds which settings need less, where an error is about memory.
+func withMemoryAdvice(err error) error {
+	var oom *device.OutOfMemory
+	if errors.As(err, &oom) {
+		return fmt.Errorf("%w; use a smaller network, batch_size or max_duration, or fewer cpu_workers", err)
+	}
+	return err
+}

@@ -1,0 +1,72 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"konkanitrain/device"
+	"konkanitrain/internal/words"
+	"konkanitrain/update"
+)
+
+// What a run does when memory is taken away from it while it goes on.
+
+// relieved says what was done for a pass for which there was no memory, and keeps what was learned.
+func (r *run) relieved(x update.Relief) {
+	r.reliefs[x.Rung]++
+	switch x.Rung {
+	case update.Trimmed:
+		r.report.say("MEMORY: %v: idle memory is given back, trying again", x.Err)
+	case update.Dropped:
+		r.report.say("MEMORY: %v: compiled programs are dropped, trying again", x.Err)
+	case update.Lowered:
+		r.report.say("MEMORY: %v: from now on each worker takes up to %s: smaller micro-batches, or values are computed again. "+
+			"An update still has %s", x.Err, words.Bytes(x.Limit), words.Count(r.cfg.Window(), "utterance"))
+		r.learn()
+	}
+}
+
+// withoutMemory adds to an error that is for lack of memory which settings need less, and how to go on.
+func (r *run) withoutMemory(err error) error {
+	var oom *device.OutOfMemory
+	var large *update.TooLarge
+	switch {
+	case errors.As(err, &large):
+		return fmt.Errorf("%w: %w; go on without such utterances: %s", ErrOutOfMemory, err, r.resumeCommand("--on_oom skip"))
+	case errors.As(err, &oom):
+		return fmt.Errorf("%w: %w; go on with fewer workers, or where there is more memory: %s", ErrOutOfMemory, err, r.resumeCommand("--cpu_workers 1"))
+	}
+	return err
+}
+
+// resumeCommand is the whole command that goes on with the run, for a shell.
+func (r *run) resumeCommand(flags string) string {
+	return fmt.Sprintf("konkanitrain --checkpoint_dir %s --resume auto %s", quoted(r.ledger.dir), flags)
+}
+
+// quoted is a word as a shell reads it.
+func quoted(word string) string {
+	plain := func(c rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%", c)
+	}
+	if word != "" && !strings.ContainsFunc(word, plain) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// yield gives back what the run holds above its limit, where that was lowered since the last window.
+func (r *run) yield() {
+	if r.pool.Over() == 0 {
+		return
+	}
+	u := r.pool.Usage()
+	if !r.fit().Yield() {
+		return
+	}
+	r.reliefs[update.Lowered]++
+	r.learn()
+	r.report.say("MEMORY: the limit is %s now, and %s were held: each worker takes up to %s from now on. An update still has %s",
+		words.Bytes(u.Limit), words.Bytes(u.Reserved+u.Held), words.Bytes(r.fit().Limit()), words.Count(r.cfg.Window(), "utterance"))
+}
