@@ -8,7 +8,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"konkanitrain/internal/control"
 	"konkanitrain/internal/settings"
@@ -153,7 +152,7 @@ func memAsk(what string) func(context.Context, memConfig, string, streams) error
 			_, err = io.WriteString(s.out, outcome(r))
 		}
 		if err == nil && !r.Done {
-			err = fmt.Errorf("not done within %v: %s", time.Duration(c.Wait*float64(time.Second)), r.Note)
+			err = fmt.Errorf("not done within %g s: %s", c.Wait, r.Note)
 		}
 		return err
 	}

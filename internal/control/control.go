@@ -36,6 +36,9 @@ type Request struct {
 	Wait     float64 `json:"wait,omitempty"`     // seconds that the response may take while the run is busy, at most MaxWait
 }
 
+// wait is the request's Wait.
+func (r Request) wait() time.Duration { return time.Duration(r.Wait * float64(time.Second)) }
+
 // MaxWait is the longest that a run keeps a client waiting, in seconds.
 const MaxWait = 60
 
