@@ -17,7 +17,7 @@ import (
 type memoryReport struct {
 	Machine machineReport `json:"machine"`
 	Run     *control.Info `json:"run"`               // nil: there is none in the folder that was named
-	Why     string        `json:"no_run,omitempty"`  // why there is none
+	Why     string        `json:"no_run,omitempty"`  // why
 	Waiting int           `json:"waiting,omitempty"` // requests that the run hasn't carried out yet
 	dir     string
 }
@@ -43,15 +43,15 @@ func memInfo(ctx context.Context, c memConfig, _ string, s streams) error {
 	case err == nil:
 		r.Run, r.Waiting = response.Info, response.Waiting
 	case errors.Is(err, control.ErrNoRun), errors.Is(err, errors.ErrUnsupported):
-		r.Why = err.Error()
-	default:
-		return err
+		r.Why, err = "none in progress: "+err.Error(), nil
+	default: // there may be one: what is known of the machine is shown all the same
+		r.Why = "not known"
 	}
 	if c.JSON {
-		return writeJSON(s.out, r)
+		return errors.Join(err, writeJSON(s.out, r))
 	}
-	_, err = io.WriteString(s.out, r.text())
-	return err
+	_, failed := io.WriteString(s.out, r.text())
+	return errors.Join(err, failed)
 }
 
 // text is the report for people.
@@ -75,7 +75,7 @@ func (r memoryReport) text() string {
 		line("new run", "may plan with %s: %s", words.Bytes(m.Plan), m.Reason)
 	}
 	if r.Run == nil {
-		line("run", "none in progress: %s", r.Why)
+		line("run", "%s", r.Why)
 		return s.String()
 	}
 	i := r.Run

@@ -87,7 +87,12 @@ func TestMemOfARun(t *testing.T) {
 		t.Errorf("%v, %v", state, err)
 	}
 	testkit.MustContain(t, mustMem(t, run, "info"), "run        none in progress: "+run+": no run answers there\n")
-	code, _, complaint := runHere("mem", "clear", "--checkpoint_dir", run)
+	file := touch(t, "file")
+	code, out, complaint := runHere("mem", "info", "--checkpoint_dir", file)
+	if code != exitFailed || !strings.Contains(out, "run        not known\n") || !strings.Contains(complaint, "can't be asked") {
+		t.Errorf("exit code %d, %s%s", code, out, complaint)
+	}
+	code, _, complaint = runHere("mem", "clear", "--checkpoint_dir", run)
 	if code != exitFailed || !strings.Contains(complaint, "no run answers there: give --checkpoint_dir") {
 		t.Errorf("exit code %d, %s", code, complaint)
 	}
