@@ -51,9 +51,10 @@ func (r *run) folderRenewed() {
 
 // note keeps what info can't look up itself while the run goes on.
 func (r *run) note() {
+	p := &r.ledger.state.Progress
 	r.remote.place.Store(&control.Info{
-		PID: os.Getpid(), Started: r.ledger.started, Total: r.remote.total,
-		Update: r.updater.Updates, Epoch: min(r.ledger.state.Progress.Epoch+1, r.cfg.Optimizer.NumEpochs),
+		PID: os.Getpid(), Started: r.ledger.started, Update: r.updater.Updates, Epoch: min(p.Epoch+1, r.cfg.Optimizer.NumEpochs),
+		Total: r.remote.total,
 	})
 }
 
@@ -62,10 +63,10 @@ func (r *run) info() control.Info {
 	i, u := *r.remote.place.Load(), r.pool.Usage()
 	i.Allocated, i.Reserved, i.Cached, i.Held, i.Limit = u.Allocated, u.Reserved, u.Cached(), u.Held, u.Limit
 	i.Peak, i.PeakReserved = u.Peak, u.PeakReserved
-	i.RSS, i.PeakRSS = machine.Self()
 	for _, h := range r.pool.Holders() {
-		i.Holders = append(i.Holders, control.Holder{Name: h.Name, Bytes: h.Bytes})
+		i.Holders = append(i.Holders, control.Holder(h))
 	}
+	i.RSS, i.PeakRSS = machine.Self()
 	return i
 }
 
@@ -74,7 +75,6 @@ func (r *run) serve() {
 	if r.remote.server == nil {
 		return
 	}
-	r.note()
 	r.remote.server.Serve(func(q control.Request) (string, error) {
 		note, err := r.obey(q)
 		if err == nil {
@@ -99,40 +99,38 @@ func (r *run) obey(q control.Request) (note string, err error) {
 
 // giveBack gives idle memory back to the system.
 func (r *run) giveBack() string {
-	buffers := r.pool.Trim()
+	bytes := r.pool.Trim()
 	before, _ := machine.Self()
 	r.replica.Trim()
 	after, _ := machine.Self()
-	return fmt.Sprintf("gave back %s of idle buffers, and %s that the rest of the program had idle", words.Bytes(buffers), words.Bytes(max(before-after, 0)))
+	return fmt.Sprintf("gave back %s of idle buffers, and %s that the rest of the program had idle", words.Bytes(bytes), words.Bytes(max(before-after, 0)))
 }
 
-// resetPeaks lets the peaks begin anew.
+// resetPeaks lets the peaks begin anew, those that can.
 func (r *run) resetPeaks() string {
 	r.pool.ResetPeaks()
 	if err := machine.ResetPeak(); err != nil {
-		return fmt.Sprintf("the peaks of buffers begin anew; %v", err)
+		return fmt.Sprintf("the peaks of buffers begin anew, but %v", err)
 	}
 	return "the peaks begin anew"
 }
 
-// capMemory sets the most that the run may hold, as memory_fraction does at its start, and has it give back what is
-// above that.
+// capMemory sets the most that the run may hold to a share of what there is, and has it give back what is above that.
 func (r *run) capMemory(fraction float64) (string, error) {
-	c := r.cfg.Run
-	c.MemoryFraction = fraction
-	bytes, why, err := c.budget()
-	if err != nil {
-		return "", err
+	m := machine.Read()
+	if m.Base() == 0 {
+		return "", errors.New("this system doesn't say how much memory there is: there is nothing to take a share of")
 	}
-	if bytes <= 0 {
-		return "", fmt.Errorf("%g of the memory comes to nothing, or this system doesn't say how much there is", fraction)
+	bytes, of := int64(fraction*float64(m.Base())), "this machine's memory"
+	if m.Limit > 0 {
+		of = "what " + m.Source + " allows"
+	}
+	if least := r.totalWith(0); bytes <= least {
+		return "", fmt.Errorf("a cap of %s: %g of %s, is not above the %s that the run holds without its arenas, which it can't give back",
+			words.Bytes(bytes), fraction, of, words.Bytes(least))
 	}
 	r.pool.SetLimit(bytes)
-	r.limitFrom = why
+	r.limitFrom = fmt.Sprintf("mem fraction %g", fraction)
 	r.yield()
-	note := fmt.Sprintf("the cap is %s (%s)", words.Bytes(bytes), why)
-	if over := r.pool.Over(); over > 0 {
-		note += fmt.Sprintf("; the run holds %s more, and gets nothing until it holds less", words.Bytes(over))
-	}
-	return note, nil
+	return fmt.Sprintf("the cap is %s: %g of %s", words.Bytes(bytes), fraction, of), nil
 }

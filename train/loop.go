@@ -36,6 +36,7 @@ func (r *run) loop(ctx context.Context) error {
 	}
 	defer stream.Close()
 	r.meter.start()
+	r.stage("Before Training")
 	for !r.ended() {
 		w, err := stream.Next()
 		if ctx.Err() != nil {
@@ -44,6 +45,9 @@ func (r *run) loop(ctx context.Context) error {
 		if err != nil {
 			return r.stopped(err)
 		}
+		if w.Index == 0 || r.first {
+			r.stageOf("Epoch Start", fmt.Sprintf("Epoch %d Start", w.Epoch+1))
+		}
 		r.yield()
 		out, err := r.window(w)
 		w.Release()
@@ -51,10 +55,19 @@ func (r *run) loop(ctx context.Context) error {
 			return r.stopped(err)
 		}
 		r.meter.add(r, out, stream)
+		if r.first {
+			r.stage("After First Step")
+			r.first = false
+		}
+		r.batchStage(w.Epoch, w.Index)
 		if r.hook != nil {
 			r.hook(r.updater.Updates)
 		}
+		r.note()
 		before := time.Now()
+		if w.Last {
+			r.stageOf("Epoch End", fmt.Sprintf("Epoch %d End", w.Epoch+1))
+		}
 		if err := r.milestones(ctx, w.Last, out.Skipped == update.Made); err != nil {
 			return err
 		}

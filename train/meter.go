@@ -12,6 +12,8 @@ type meter struct {
 	sums  updateMetrics // since the last record
 	since time.Time     // the last record, without the time that was not training
 	wait  time.Duration // for data, at the last record
+
+	session session
 }
 
 func (m *meter) start() { m.since = time.Now() }
@@ -56,6 +58,10 @@ func (m *meter) record(r *run, stream *data.Stream) updateMetrics {
 	if p.Window == 0 {
 		line.Epoch--
 	}
+	m.session.add(line)
+	line.Memory = r.memoryNow()
+	r.pool.ResetPeaks()
+	r.peak = max(r.peak, line.Memory.Peak)
 	if r.cfg.Run.FP16 {
 		line.LossScale = r.updater.LossScale.Scale
 	}

@@ -38,20 +38,21 @@ func openMetrics(dir string) (*metrics, error) {
 
 // updateMetrics is the record of one or more updates ("update").
 type updateMetrics struct {
-	Update       int     `json:"update"`
-	Epoch        int     `json:"epoch"` // from 1
-	Loss         float64 `json:"loss"`  // nats, mean over the utterances since the last record
-	CTC          float64 `json:"ctc"`
-	CE           float64 `json:"ce,omitempty"`
-	LearningRate float64 `json:"learning_rate"`
-	GradNorm     float64 `json:"grad_norm"` // before clipping, of the last update
-	LossScale    float64 `json:"loss_scale,omitempty"`
-	Utterances   int     `json:"utterances"` // since the last record
-	Seconds      float64 `json:"seconds"`    // since the last record
-	Audio        float64 `json:"audio"`      // seconds of sound since the last record
-	WaitShare    float64 `json:"wait_share"` // of the time that was spent waiting for data
-	Skipped      int     `json:"skipped"`    // windows without an update, in all
-	Infeasible   int     `json:"infeasible"` // utterances without a CTC alignment, since the last record
+	Update       int       `json:"update"`
+	Epoch        int       `json:"epoch"` // from 1
+	Loss         float64   `json:"loss"`  // nats, mean over the utterances since the last record
+	CTC          float64   `json:"ctc"`
+	CE           float64   `json:"ce,omitempty"`
+	LearningRate float64   `json:"learning_rate"`
+	GradNorm     float64   `json:"grad_norm"` // before clipping, of the last update
+	LossScale    float64   `json:"loss_scale,omitempty"`
+	Utterances   int       `json:"utterances"` // since the last record
+	Seconds      float64   `json:"seconds"`    // since the last record
+	Audio        float64   `json:"audio"`      // seconds of sound since the last record
+	WaitShare    float64   `json:"wait_share"` // of the time that was spent waiting for data
+	Skipped      int       `json:"skipped"`    // windows without an update, in all
+	Infeasible   int       `json:"infeasible"` // utterances without a CTC alignment, since the last record
+	Memory       memoryNow `json:"memory"`     // bytes
 }
 
 // write appends one record. The event's own fields follow "event" and "time".

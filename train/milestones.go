@@ -36,12 +36,14 @@ func (r *run) milestones(ctx context.Context, epochDone, updated bool) error {
 		better = r.ledger.state.BestStep == n
 	}
 	if due(r.cfg.Run.SaveEvery) || better {
+		r.stage("Before Save")
 		if err := r.ledger.save(due(r.cfg.Run.SaveEvery)); err != nil {
 			return err
 		}
+		r.stage("After Save")
 	}
-	if every := r.cfg.Run.CacheClearEvery; every > 0 && updated && n%every == 0 {
-		r.replica.Trim()
+	if every := r.cfg.Run.CacheClearEvery; every > 0 && (epochDone || updated && n%every == 0) {
+		r.clearCache()
 	}
 	return nil
 }
@@ -69,10 +71,14 @@ func (r *run) score(ctx context.Context, s *scored) (*recognize.Evaluation, erro
 
 // validate scores the validation set and keeps the best score.
 func (r *run) validate(ctx context.Context) error {
+	r.replica.Trim()
+	r.stage("Before Validation")
 	e, err := r.score(ctx, r.sets.val)
 	if err != nil {
 		return err
 	}
+	r.replica.Trim()
+	r.stage("After Validation")
 	mark := r.ledger.judge(e)
 	r.report.say("validation after update %d: %v%s", r.updater.Updates, e, mark)
 	r.sayTroubles(e, r.cfg.Data.ValManifest)
@@ -118,6 +124,7 @@ func (r *run) finish(ctx context.Context) error {
 	if !r.ledger.finished {
 		r.report.say("training has ended: %s", r.ledger.end())
 	}
+	r.stage("Training Ended")
 	r.sayUnreadable()
 	if r.sets.val != nil && r.ledger.state.Judged != r.updater.Updates {
 		before := r.ledger.state.judgment
@@ -129,14 +136,19 @@ func (r *run) finish(ctx context.Context) error {
 		}
 		r.ledger.state.Before = &before
 	}
+	r.stage("Before Final Save")
 	if err := r.ledger.save(false); err != nil {
 		return err
 	}
+	r.stage("After Final Save")
 	which, err := r.finalWeights(ctx)
+	r.stage("Final Weights Loaded")
 	if err != nil || r.sets.test == nil {
 		return err
 	}
+	r.stage("Before Test")
 	e, err := r.score(ctx, r.sets.test)
+	r.stage("After Test")
 	if err != nil {
 		if ctx.Err() != nil {
 			return ErrInterrupted // all is saved but the test set's score

@@ -7,6 +7,7 @@ import (
 	"konkanitrain/data"
 	"konkanitrain/device"
 	"konkanitrain/engine"
+	"konkanitrain/internal/machine"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/recognize"
@@ -20,6 +21,10 @@ type run struct {
 	net       model.Config
 	pool      *device.Pool            // of all buffers
 	limitFrom string                  // what sets its limit
+	machine   machine.Memory          // when the run began
+	peak      int64                   // the most that was allocated up to the last record, bytes
+	cleared   int                     // how often idle memory was given back
+	staged    map[string]string       // the figures that each point of the log had last
 	reliefs   [update.Lowered + 1]int // how often each was needed in this session
 	replica   update.Replica
 	updater   *update.Updater
@@ -30,6 +35,7 @@ type run struct {
 	meter     meter
 
 	remote  remote // answers konkanitrain mem
+	first   bool   // no update of this session is made yet
 	skipped skips
 	tested  *recognize.Evaluation // of the test set
 
@@ -96,12 +102,16 @@ func (r *run) close() {
 	r.remote.close()
 	r.report.close()
 	if r.metrics != nil {
+		r.sayPerformance()
 		_ = r.metrics.close() // each line was written when it was due
 	}
 	if r.replica != nil {
 		r.replica.Close()
+		r.pool.Trim()
+		if r.metrics != nil {
+			r.checkLeaks()
+		}
 	}
-	r.pool.Trim()
 	r.ledger.close()
 }
 

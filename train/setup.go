@@ -28,7 +28,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	}
 	report := newReporter(o.Out)
 	report.say("device: %s (%s)", chosen, why)
-	r := &run{cfg: cfg, report: report, ledger: newLedger(cfg, report)}
+	r := &run{cfg: cfg, first: true, staged: map[string]string{}, report: report, ledger: newLedger(cfg, report)}
 	under := o.memory
 	if under == nil {
 		under = device.NewHost()
@@ -36,13 +36,18 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	if err := r.openPool(under); err != nil {
 		return nil, err
 	}
+	r.stage("Start")
 	r.ledger.record, r.ledger.renewed = r.record, r.folderRenewed
 	for _, part := range []func() error{
 		func() error { return r.ledger.open(o.Origin) },
 		func() error { return r.loadData(ctx) },
+		r.at("Data Loaded"),
 		r.allocate,
+		r.at("Model Built"),
 		r.restore,
+		r.at("Weights Ready"),
 		r.planMemory,
+		r.at("Planned"),
 		r.ledger.makeRoom,
 		r.begin,
 		r.listen,
@@ -53,6 +58,14 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 		}
 	}
 	return r, nil
+}
+
+// at is a part of setting up that only logs the memory.
+func (r *run) at(stage string) func() error {
+	return func() error {
+		r.stage(stage)
+		return nil
+	}
 }
 
 // ChooseDevice says what a device setting means here, and why. This build computes on the CPU; cuda is refused,

@@ -33,7 +33,7 @@ func memActions() []memAction {
 		{"info", "", "the memory of this machine, what a new run may plan with, and who holds what in the run in progress", memInfo},
 		{"clear", "", "have the run give its idle memory back to the system", memAsk(control.AskClear)},
 		{"reset", "", "have the run's peaks begin anew, to see what the updates to come take", memAsk(control.AskReset)},
-		{"fraction", "F", "set the run's cap to a share of the memory that there is for it, or of its memory_limit (0.8)", memAsk(control.AskFraction)},
+		{"fraction", "F", "set the run's cap to a share of what the machine, or the limit on it, allows (0.8)", memAsk(control.AskFraction)},
 		{"processes", "", "who uses the memory of this machine, and how to end a run; nothing is ended by this command", memProcesses},
 	}
 }
@@ -61,8 +61,9 @@ over first, the run does it later all the same, and the exit code is 1. None of 
 rounding where a smaller cap asks for smaller micro-batches.
 
 Allocated is what the run's buffers take. Reserved is what it has from the system for buffers, and cached what of that
-is in no buffer. Held is what the rest of the program is known to take. The cap is on reserved and held together, as
-memory_limit and memory_fraction set it; one set by mem fraction holds until this process of the run ends.
+is in no buffer. Held is what the rest of the program is known to take. The cap is on reserved and held together; one
+set by mem fraction takes the place of memory_limit and memory_fraction until this process of the run ends. Where it
+leaves no room for an utterance even alone, on_oom says what becomes of that.
 
 A limit on this machine is that of a control group (a container has one) or of ulimit; the one with the least room left
 counts.
