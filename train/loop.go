@@ -63,6 +63,7 @@ func (r *run) loop(ctx context.Context) error {
 		if r.hook != nil {
 			r.hook(r.updater.Updates)
 		}
+		r.note()
 		before := time.Now()
 		if w.Last {
 			r.stageOf("Epoch End", fmt.Sprintf("Epoch %d End", w.Epoch+1))
