@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -17,6 +18,7 @@ const killWidth = 20_000
 // child is that process: it saves step 2 and kills itself, with SIGKILL where there is one, at its operation number
 // args[1], at the moment args[2]. With "save" it makes the same save on the real disk, and nothing else.
 func child(role string, args []string) int {
+	runtime.LockOSThread() // so that one thread makes all system calls
 	var d disk = osDisk{}
 	if role == "kill" {
 		at, errAt := strconv.Atoi(args[1])

@@ -32,6 +32,7 @@ func (l *ledger) save(due bool) error {
 	if err != nil {
 		return err
 	}
+	l.settle()
 	path, err := l.write(l.dir, c)
 	if err != nil {
 		return l.withAdvice(err)
