@@ -55,8 +55,8 @@ func killedAt(t *testing.T, dir string, at int, when moment) bool {
 	return err != nil
 }
 
-// A save is killed before, in and after each of its operations: the newest whole checkpoint loads, and what is left over
-// is named and cleaned.
+// A save is killed before, in and after each of its operations: the newest whole checkpoint loads, and what is left
+// over is named and cleaned.
 func TestKilledWhileSaving(t *testing.T) {
 	kills, leftovers := 0, 0
 	for when := range moments {

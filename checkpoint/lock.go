@@ -32,8 +32,8 @@ func Share(path string) (*os.File, error) {
 	}
 }
 
-// Alone calls do for the file at path while no process shares it; else the error is ErrShared. Where there are no locks,
-// do is called.
+// Alone calls do for the file at path while no process shares it; else the error is ErrShared. Where there are no
+// locks, do is called.
 func Alone(path string, do func() error) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -142,9 +142,10 @@ func (m *manifest) write(d disk, temp string, parts []part) error {
 	return d.SyncDir(temp)
 }
 
-// ReplaceFile gives the file at path, which need not be there, a new content, which fill writes: in one step and durably,
-// or, after an error, not at all. Until then the content is in a file beside it with PartialSuffix at its end; one that a
-// kill has left is replaced by the next call.
+// ReplaceFile gives the file at path, which need not be there, a new content, which fill writes: in one step and
+// durably, or, after an error, not at all; but an error of the last sync, of the name, comes with the new content in
+// place. Until then the content is in a file beside it with PartialSuffix at its end; one that a kill has left is
+// replaced by the next call.
 func ReplaceFile(path string, fill func(io.Writer) error) error {
 	return replaceFile(osDisk{}, path, fill)
 }

@@ -200,6 +200,15 @@ func TestSharedMetrics(t *testing.T) {
 	}
 }
 
+// A log_dir that is checkpoint_dir, however it is written, holds this run's records alone.
+func TestMetricsOfOneFolder(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Run.LogDir = filepath.Dir(cfg.Run.CheckpointDir) + "/./" + filepath.Base(cfg.Run.CheckpointDir)
+	if r := start(t, cfg, nil); r.logRun() != "" {
+		t.Errorf("they are those of %q", r.logRun())
+	}
+}
+
 // other2 is a third run beside another one.
 func other2(t *testing.T, cfg Config, manifest string) Config {
 	cfg = elsewhere(t, cfg)

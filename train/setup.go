@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -138,11 +139,13 @@ func (r *run) logDir() string {
 	return r.cfg.Run.CheckpointDir
 }
 
-// logRun tells this run's records from those of others in a log_dir of its own; "" in checkpoint_dir, which no other run
-// uses.
+// logRun tells this run's records from those of others in a log_dir of its own; "" in checkpoint_dir, which no other
+// run uses.
 func (r *run) logRun() string {
 	dir := r.cfg.Run.CheckpointDir
-	if a, b := filepath.Clean(r.logDir()), filepath.Clean(dir); a == b {
+	logs, errLogs := os.Stat(r.logDir())
+	own, errOwn := os.Stat(dir)
+	if r.cfg.Run.LogDir == "" || errLogs == nil && errOwn == nil && os.SameFile(logs, own) {
 		return ""
 	}
 	if whole, err := filepath.Abs(dir); err == nil {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,6 +59,7 @@ type trial struct {
 type counts struct {
 	killed, runs             int
 	early, saving, recording int // kills before the first checkpoint, in a save, and behind the last checkpoint
+	idle                     int // kills of sessions that have saved nothing
 }
 
 // run makes a trial, and says what came of it.
@@ -85,9 +87,9 @@ func run(o options, out io.Writer) error {
 		}
 		t.runs++
 	}
-	fmt.Fprintf(out, "%d kills in %d runs: %d before the first checkpoint, %d in a save, %d with records to make again\n"+
+	fmt.Fprintf(out, "%d kills in %d runs: %d before the first checkpoint, %d of sessions that had saved nothing, %d in a save, %d with records to make again\n"+
 		"each run ended with the weights and moments of the run that was not killed, byte for byte, and with its metrics\n",
-		t.killed, t.runs, t.early, t.saving, t.recording)
+		t.killed, t.runs, t.early, t.idle, t.saving, t.recording)
 	return nil
 }
 
@@ -151,7 +153,7 @@ func (t *trial) start(folder string) *exec.Cmd {
 func (t *trial) round() error {
 	folder := filepath.Join(t.dir, "killed")
 	defer os.RemoveAll(folder)
-	for {
+	for before := ""; ; {
 		ended, said, err := t.session(folder)
 		if err != nil {
 			return err
@@ -160,13 +162,25 @@ func (t *trial) round() error {
 		if ended {
 			return t.compare(folder)
 		}
-		// The machine may be busier now than it was then: what the sessions come to says how long they may last.
-		if list, err := filepath.Glob(filepath.Join(folder, "step-*")); err == nil && len(list) == 0 {
+		list, err := filepath.Glob(filepath.Join(folder, "step-*"))
+		if err != nil {
+			return err
+		}
+		newest := ""
+		if len(list) > 0 {
+			newest = slices.Max(list)
+		} else {
 			t.early++
+		}
+		// Kills shall come at all moments, in the start of a session too: one in three or so comes to nothing new. How long
+		// a session has to last for that depends on how busy the machine is.
+		if newest == before {
+			t.idle++
 			t.longest += t.longest / 4
 		} else {
 			t.longest -= t.longest / 10
 		}
+		before = newest
 	}
 }
 
