@@ -144,8 +144,12 @@ type NotFinite struct {
 	Value float32
 }
 
-// BrokenError says that a change of the weights ended in its middle: some weights and moments are those before it, others
-// those after it. Nothing can be learned or saved from there, and every further use of the replica gives this error.
+// String is "NAME[INDEX] is VALUE".
+func (n *NotFinite) String() string { return fmt.Sprintf("%s[%d] is %g", n.Name, n.Index, n.Value) }
+
+// BrokenError says that a change of the weights ended in its middle: some weights and moments are those before it,
+// others those after it. Nothing can be learned or saved from there, and every further use of the replica gives this
+// error.
 type BrokenError struct{ Err error } // what ended it
 
 // Error says what that means.
@@ -155,9 +159,6 @@ func (e *BrokenError) Error() string {
 
 // Unwrap is what ended it.
 func (e *BrokenError) Unwrap() error { return e.Err }
-
-// String is "NAME[INDEX] is VALUE".
-func (n *NotFinite) String() string { return fmt.Sprintf("%s[%d] is %g", n.Name, n.Index, n.Value) }
 
 // Usage is what a replica holds, in bytes.
 type Usage struct {

@@ -102,16 +102,8 @@ func (r *run) checkLeaks() {
 	}
 }
 
-// session is what records of this session came to.
-type session struct {
-	audio, seconds, wait float64 // of sound, of training, and of waiting for data in it; seconds
-}
-
-func (s *session) add(line updateMetrics) {
-	s.audio += line.Audio
-	s.seconds += line.Seconds
-	s.wait += line.WaitShare * line.Seconds
-}
+// session is what this process has done of the run.
+type session struct{ audio, seconds, wait float64 } // of sound, of training, and of waiting for data in it; seconds
 
 // sayPerformance sums the session up.
 func (r *run) sayPerformance() {
