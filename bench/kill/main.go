@@ -267,7 +267,7 @@ func figures(folder string) (string, error) {
 		if record["event"] != "update" && record["event"] != "validation" {
 			continue
 		}
-		for _, key := range []string{"time", "seconds", "wait_share", "took"} {
+		for _, key := range []string{"time", "seconds", "wait_share", "took", "memory"} {
 			delete(record, key)
 		}
 		plain, err := json.Marshal(record)
