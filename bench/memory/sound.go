@@ -15,7 +15,9 @@ import (
 type sound struct {
 	utterances, validated int
 	seconds               float64 // in the mean
+	spread                float64 // lengths go from 1 - spread to 1 + spread of the mean
 	rate                  int     // Hz
+	long                  float64 // length of one utterance more, the last line of both manifests, in seconds; 0: none
 }
 
 func (s sound) check() error {
@@ -29,32 +31,46 @@ func (s sound) check() error {
 // alphabet is as many letters as a script has.
 const alphabet = "अआइईउऊएऐओऔकखगघचछजझटठडढणतथदधनपफबभमयरलवशषसहळ"
 
-// write makes WAV files and two manifests in dir. Lengths go evenly from half of the mean to one and a half of it, in
-// an order of their own; there are ten letters to a second. The same settings give the same files.
-func (s sound) write(dir string) (train, val string, err error) {
+// noise is what was written: two manifests.
+type noise struct{ train, val string }
+
+// training is the arguments of a run on it, whose folder is named.
+func (n noise) training(dir, name string) []string {
+	return []string{"--train_manifest", n.train, "--val_manifest", n.val, "--checkpoint_dir", filepath.Join(dir, name)}
+}
+
+// write makes WAV files and two manifests in dir. Lengths are spread evenly around the mean, in an order of their own;
+// there are ten letters to a second. The same settings give the same files.
+func (s sound) write(dir string) (noise, error) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, name := range []string{"train", "val"} {
 		n := s.utterances
 		if name == "val" {
 			n = s.validated
 		}
-		var lines strings.Builder
+		lengths := make([]float64, n)
 		for i, k := range random.Perm(n) {
-			seconds := s.seconds
+			lengths[i] = s.seconds
 			if n > 1 {
-				seconds *= 0.5 + float64(k)/float64(n-1)
+				lengths[i] *= 1 - s.spread + 2*s.spread*float64(k)/float64(n-1)
 			}
+		}
+		if s.long > 0 {
+			lengths = append(lengths, s.long)
+		}
+		var lines strings.Builder
+		for i, seconds := range lengths {
 			file := fmt.Sprintf("%s-%03d.wav", name, i)
 			if err := writeNoise(filepath.Join(dir, file), int(seconds*float64(s.rate)), s.rate, random); err != nil {
-				return "", "", err
+				return noise{}, err
 			}
 			fmt.Fprintf(&lines, "{\"audio_filepath\": %q, \"text\": %q}\n", file, letters(int(10*seconds), random))
 		}
 		if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(lines.String()), 0o644); err != nil {
-			return "", "", err
+			return noise{}, err
 		}
 	}
-	return filepath.Join(dir, "train.jsonl"), filepath.Join(dir, "val.jsonl"), nil
+	return noise{filepath.Join(dir, "train.jsonl"), filepath.Join(dir, "val.jsonl")}, nil
 }
 
 func letters(n int, random *rand.Rand) string {
