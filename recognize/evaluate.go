@@ -1,11 +1,14 @@
 package recognize
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"konkanitrain/data"
+	"konkanitrain/internal/words"
 )
 
 // EvaluateOptions say how a manifest is read and where results go.
@@ -35,10 +38,14 @@ func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions
 		return nil, nil, err
 	}
 	fmt.Fprintln(o.Progress, set.Report)
+	window := utterancesPerWorker * m.workers()
 	loader, err := data.NewLoader(set, data.LoaderOptions{
-		Evaluate: true, Window: utterancesPerWorker * m.workers(), Feature: m.Description.Features, Workers: m.workers(),
+		Evaluate: true, Window: window, Feature: m.Description.Features, Workers: m.workers(),
 	})
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := m.makeRoom(loader, set, window); err != nil {
 		return nil, nil, err
 	}
 	e, err := m.recognizer.Score(ctx, loader, o.PerUtterance)
@@ -52,6 +59,21 @@ func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions
 		fmt.Fprintln(o.Progress, trouble)
 	}
 	return e, set.Outcome(), nil
+}
+
+// makeRoom has passes fit what is left beside what a loader reads ahead, or refuses a set that can't be read.
+func (m *Model) makeRoom(l *data.Loader, set *data.Set, window int) error {
+	if !m.limited() {
+		return nil
+	}
+	bytes := reading(l)
+	if room := m.room(); bytes >= room {
+		u := slices.MaxFunc(set.Utterances, func(a, b *data.Utterance) int { return cmp.Compare(a.Duration, b.Duration) })
+		return fmt.Errorf("%s: %w; the longest of its utterances is %s (line %d), %.1f s: cut it, leave it out, or raise memory_limit",
+			set.Path, m.noRoom(bytes, fmt.Sprintf("reading %s at a time", words.Count(window, "utterance"))), u.ID, u.Line, u.Duration)
+	}
+	m.count(bytes)
+	return nil
 }
 
 // readManifest reads a manifest for the model's features, text policy and vocabulary.

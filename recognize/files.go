@@ -2,6 +2,7 @@ package recognize
 
 import (
 	"context"
+	"slices"
 
 	"konkanitrain/data"
 	"konkanitrain/data/feature"
@@ -67,6 +68,9 @@ func (q *queue) probe(ctx context.Context) error {
 	return nil
 }
 
+// giveBack puts files at the front again.
+func (q *queue) giveBack(files []data.File) { q.probed = append(slices.Clone(files), q.probed...) }
+
 // take removes the first n files.
 func (q *queue) take(n int) []data.File {
 	batch := q.probed[:n:n]
@@ -74,31 +78,64 @@ func (q *queue) take(n int) []data.File {
 	return batch
 }
 
-// batch is files of which the sound is being read.
+// batch is files of which the sound is being read, or will be.
 type batch struct {
 	files  []data.File
 	loader *data.Loader // nil where no file can be used
-	stream *data.Stream
+	stream *data.Stream // nil before start
+	bytes  int64        // that the reading takes
+	alone  bool         // it takes so many that nothing is recognized meanwhile
 }
 
-// begin takes the next batch from the queue and begins to read it; nil where there are no more files.
+// begin takes the next batch from the queue; nil where there are no more files. Under a limit it has so many files as
+// can be read beside others, or a single one.
 func (m *Model) begin(ctx context.Context, q *queue, f feature.Options) (*batch, error) {
 	files, err := q.next(ctx)
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}
-	b := &batch{files: files}
-	set := data.FileSet(files, q.sampleRate)
-	if len(set.Utterances) == 0 {
+	for {
+		b := &batch{files: files}
+		set := data.FileSet(files, q.sampleRate)
+		if len(set.Utterances) == 0 {
+			return b, nil
+		}
+		if b.loader, err = data.NewLoader(set, data.LoaderOptions{
+			Evaluate: true, Window: len(set.Utterances), Feature: f, Workers: min(q.workers, len(set.Utterances)), Ahead: 1,
+		}); err != nil || !m.limited() {
+			return b, err
+		}
+		b.bytes = reading(b.loader)
+		if b.alone = float64(b.bytes) > aheadShare*float64(m.room()); !b.alone {
+			return b, nil
+		}
+		if n := len(files) / 2; n > 0 {
+			q.giveBack(files[n:])
+			files = files[:n:n]
+			continue
+		}
+		u := files[0].Utterance
+		if err := m.tooLarge(u, b.bytes); err != nil {
+			return &batch{files: []data.File{{Path: files[0].Path, Err: err}}}, nil
+		}
 		return b, nil
 	}
-	b.loader, err = data.NewLoader(set, data.LoaderOptions{
-		Evaluate: true, Window: len(set.Utterances), Feature: f, Workers: q.workers, Ahead: 1,
-	})
-	if err == nil {
+}
+
+// start begins to read, where that has not begun.
+func (b *batch) start(ctx context.Context) (err error) {
+	if b != nil && b.loader != nil && b.stream == nil {
 		b.stream, err = b.loader.Start(ctx, 0, 0)
 	}
-	return b, err
+	return err
+}
+
+// held is what reading has taken that has begun, in bytes.
+func (b *batch) held() int64 {
+	if b == nil || b.stream == nil {
+		return 0
+	}
+	return b.bytes
 }
 
 // close ends the reading. nil has nothing to end.

@@ -37,6 +37,7 @@ type Model struct {
 	recognizer *Recognizer
 	replica    update.Replica
 	pool       *device.Pool // that the replica's buffers come from; nil in tests
+	program    int64        // what the process had before it was loaded, bytes
 	log        io.Writer
 	idle       chan struct{} // holds a token while the replica makes no pass
 }
@@ -91,7 +92,8 @@ func (f *found) open(o LoadOptions, dev device.Device) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool := device.NewPool(dev, limit)
+	pool, program := device.NewPool(dev, limit), programBytes()
+	_ = pool.Hold("the program itself", program) // where it is too much there is no room for weights, which is said
 	replica, err := engine.NewCrew(pool, engine.NewLibrary(network), o.Workers, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
@@ -108,7 +110,7 @@ func (f *found) open(o LoadOptions, dev device.Device) (*Model, error) {
 		return nil, err
 	}
 	m := newModel(f.path, f.description, replica, o.Log)
-	m.pool = pool
+	m.pool, m.program = pool, program
 	return m, nil
 }
 

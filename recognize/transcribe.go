@@ -17,7 +17,8 @@ import (
 // until a long file is done.
 //
 // All workers are kept busy, while the next files are read. Of memory it takes what some files take at once, however
-// many there are; a file for which there is not enough gets an error that wraps *update.TooLarge.
+// many there are; a file for which there is not enough gets an error that wraps *update.TooLarge, or *device.OutOfMemory
+// where it can't even be read.
 func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(path, text string, err error) error) error {
 	features := m.Description.Features
 	features.Resampler = audio.NewResampler() // one set of kernels for all batches
@@ -25,8 +26,11 @@ func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(path, 
 	now, err := m.begin(ctx, q, features)
 	for now != nil && err == nil {
 		var next *batch
-		if next, err = m.begin(ctx, q, features); err == nil {
-			err = m.transcribe(ctx, now, emit)
+		if next, err = m.begin(ctx, q, features); err == nil && next != nil && !next.alone {
+			err = next.start(ctx)
+		}
+		if err == nil {
+			err = m.transcribe(ctx, now, next.held(), emit)
 		}
 		now.close()
 		now = next
@@ -41,10 +45,15 @@ type result struct {
 	err  error
 }
 
-// transcribe recognizes the files of a batch and emits what came out.
-func (m *Model) transcribe(ctx context.Context, b *batch, emit func(path, text string, err error) error) error {
+// transcribe recognizes the files of a batch and emits what came out. The files that are read meanwhile take ahead
+// bytes.
+func (m *Model) transcribe(ctx context.Context, b *batch, ahead int64, emit func(path, text string, err error) error) error {
 	results := map[*data.Utterance]result{}
+	if err := b.start(ctx); err != nil {
+		return err
+	}
 	if b.stream != nil {
+		m.count(b.bytes + ahead)
 		w, err := b.stream.Next()
 		if err != nil {
 			return err

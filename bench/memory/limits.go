@@ -90,7 +90,7 @@ func (s settings) checkPair(dir string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	const bytes = 600_000_000
+	const bytes = 640_000_000
 	pair := func(name string, more ...string) (tasks []task) {
 		for _, side := range []string{"left", "right"} {
 			args := append(noise.training(dir, name+side), "--config", "configs/optimized.yaml", "--batch_size", "16", "--grad_accum", "1",

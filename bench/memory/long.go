@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -124,14 +125,28 @@ func (l *longRuns) same(t task, p process, name string) error {
 	return nil
 }
 
-// validation meets the long one in the validation set.
+// validation meets the long one in the validation set. Without a backward pass it takes so little that the limit has to
+// be lower: half of what workers would have goes.
 func (l *longRuns) validation() error {
-	t := l.task("validation-stop", l.without.train, l.with.val, "0")
-	p, err := t.must(outOfMemory, "val-020.wav", "line 21", "60.0 s")
+	l.limit = nil
+	p, err := l.task("validation-free", l.without.train, l.with.val, "0").must(0, "memory: scoring val-020.wav (60.0 s) takes more than any training pass")
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(l.out, "validation, on_oom stop: code %d, %d updates: %s\n", p.code, updatesIn(p.output), gist(p.output))
+	line, said, err := memoryLine(p.output)
+	if err != nil {
+		return err
+	}
+	arenas, err := arenasIn(line)
+	if err != nil {
+		return err
+	}
+	l.limit = []string{"--memory_limit", fmt.Sprint(said - arenas/2)}
+	t := l.task("validation-stop", l.without.train, l.with.val, "0")
+	if p, err = t.must(outOfMemory, "val-020.wav", "line 21", "60.0 s"); err != nil {
+		return err
+	}
+	fmt.Fprintf(l.out, "validation under %.1f MB, on_oom stop: code %d, %d updates: %s\n", megabytes(said-arenas/2), p.code, updatesIn(p.output), gist(p.output))
 	if updatesIn(p.output) != 0 {
 		return t.failed(p, "trained first")
 	}
@@ -144,37 +159,59 @@ func (l *longRuns) validation() error {
 
 // eval scores the others, and counts the one it can't.
 func (l *longRuns) eval() error {
-	t := task{program: l.program, args: []string{"eval", "--checkpoint", filepath.Join(l.dir, "plain"), "--manifest", l.with.val}}
-	free, err := t.must(0, ": 21 utterances")
-	if err != nil {
-		return err
-	}
-	t.args = append(t.args, "--memory_limit", l.small())
-	p, err := t.must(0, "val-020.wav", ": 20 utterances")
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(l.out, "eval takes %.1f MB (RSS) with room for everything; under %s bytes: code %d, RSS %.1f MB\n%s",
-		megabytes(free.peak), l.small(), p.code, megabytes(p.peak), p.output)
-	return nil
+	return l.sweep([]string{"eval", "--checkpoint", filepath.Join(l.dir, "plain"), "--manifest", l.with.val},
+		[]string{": 21 utterances"}, []string{": 20 utterances", "val-020.wav", "a pass over it alone takes"})
 }
 
 // transcribe gives the texts of the others, and says why there is none of the long one.
 func (l *longRuns) transcribe() error {
-	t := task{program: l.program, args: []string{"transcribe", "--checkpoint", filepath.Join(l.dir, "plain"), "--memory_limit", l.small()}}
+	args := []string{"transcribe", "--checkpoint", filepath.Join(l.dir, "plain")}
 	for _, i := range []int{0, 1, 20, 2, 3} {
-		t.args = append(t.args, filepath.Join(filepath.Dir(l.with.val), fmt.Sprintf("val-%03d.wav", i)))
+		args = append(args, filepath.Join(filepath.Dir(l.with.val), fmt.Sprintf("val-%03d.wav", i)))
 	}
-	p, err := t.must(1, "val-000.wav", "val-003.wav", "out of memory", "cut the file into pieces")
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(l.out, "transcribe under %s bytes: code %d, RSS %.1f MB\n%s", l.small(), p.code, megabytes(p.peak), p.output)
-	return nil
+	return l.sweep(args, []string{"val-000.wav\t", "val-020.wav\t", "val-003.wav\t"},
+		[]string{"val-000.wav\t", "val-001.wav\t", "val-002.wav\t", "val-003.wav\t", "val-020.wav: 60 s of sound are too long", "cut the file into pieces"})
 }
 
-// small is a limit under which a network without a backward pass lacks room for 60 s, in bytes.
-func (l *longRuns) small() string { return "40000000" }
+// sweep runs a command under limits that fall. First it does all, then all but the long one, which it names, and last it
+// refuses, in words. It never takes more than the limit, once that is more than the program itself.
+func (l *longRuns) sweep(args, all, others []string) error {
+	const most, least, program = 100_000_000, 20_000_000, 26_000_000 // bytes
+	has := func(p process, words []string) bool {
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(p.output, w) })
+	}
+	kind, counts := 0, [3]int{}
+	for bytes := int64(most); bytes >= least; bytes -= 2_000_000 {
+		t := task{program: l.program, args: append(slices.Clone(args), "--memory_limit", fmt.Sprint(bytes))}
+		p, err := t.run()
+		if err != nil {
+			return err
+		}
+		before := kind
+		switch {
+		case p.code == 0 && has(p, all):
+			kind = 0
+		case has(p, others):
+			kind = 1
+		case p.code > 0 && has(p, []string{"out of memory"}):
+			kind = 2
+		default:
+			return t.failed(p, fmt.Sprintf("ended with code %d", p.code))
+		}
+		if counts[kind]++; counts[kind] == 1 {
+			fmt.Fprintf(l.out, "%s under %.0f MB: code %d, RSS %.1f MB\n%s", args[0], megabytes(bytes), p.code, megabytes(p.peak), p.output)
+		}
+		if kind < before || bytes > program && p.peak > bytes {
+			return t.failed(p, fmt.Sprintf("did more than under a larger limit, or took more than that: %d bytes", p.peak))
+		}
+	}
+	fmt.Fprintf(l.out, "%s under limits from %.0f to %.0f MB: all done %d times, all but the long one %d, refused %d\n",
+		args[0], megabytes(most), megabytes(least), counts[0], counts[1], counts[2])
+	if slices.Contains(counts[:], 0) {
+		return fmt.Errorf("%s has not met all of these", args[0])
+	}
+	return nil
+}
 
 // lossesIn are the losses of the updates that a run has printed.
 func lossesIn(output string) (losses []float64) {

@@ -35,7 +35,7 @@ func TestAuto(t *testing.T) {
 		"more than all available":     {Memory{Total: 10 * gib, Available: 9 * gib}, 2 * gib, 9 * gib, "this machine has 10.7 GB"},
 		"what is available":           {Memory{Total: 16 * gib, Available: 9 * gib}, gib, 9 * gib, "10.7 GB of this machine's memory are free or this program's"},
 		"a large machine":             {Memory{Total: 1 << 40, Available: 1 << 39}, 0, 1<<39 - 2*gib, "549.8 GB"},
-		"a small one":                 {Memory{Total: 512 * mib, Available: 256 * mib}, 0, 192 * mib, "268.4 MB"},
+		"a small one":                 {Memory{Total: 512 * mib, Available: 128 * mib}, 0, 112 * mib, "134.2 MB"},
 		"hardly any":                  {Memory{Total: 512 * mib, Available: 10 * mib}, 0, 5 * mib, "10.5 MB"},
 		"a group for us alone":        {group, 1 * gib, 4*gib - 4*gib/10, "control group /a (memory.max) allows 4.3 GB, of which 0 bytes are taken"},
 		"a group with others":         {group, 256 * mib, 3*gib + 256*mib - (3*gib+256*mib)/10, "of which 805.3 MB are taken"},

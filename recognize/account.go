@@ -1,0 +1,66 @@
+package recognize
+
+import (
+	"fmt"
+	goruntime "runtime/metrics"
+
+	"konkanitrain/data"
+	"konkanitrain/internal/machine"
+)
+
+// Beside its buffers a process holds the program itself, the sound and features of the files in hand, compiled programs
+// and tables. All of it counts under the limit, so that neither the system nor a control group has to end the process.
+
+const (
+	garbage    = 2       // how far Go's heap grows beyond what is in use before it is collected, as a factor
+	aheadShare = 1.0 / 8 // of the room for files: what those may take that are read while others are recognized
+)
+
+// programBytes is what the process has before anything is loaded.
+func programBytes() int64 {
+	samples := []goruntime.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	goruntime.Read(samples)
+	rss, _ := machine.Self()
+	return max(rss, int64(samples[0].Value.Uint64()-samples[1].Value.Uint64()))
+}
+
+// limited says whether the model counts what it holds: under a limit.
+func (m *Model) limited() bool { return m.pool != nil && m.pool.Usage().Limit > 0 }
+
+// reading is the most that a loader makes the process hold, in bytes.
+func reading(l *data.Loader) int64 { return garbage * l.Memory().Total() }
+
+// others is what the replica has on Go's heap, in bytes.
+func (m *Model) others() int64 { return m.replica.Usage().Tables + m.replica.MachineBytes() }
+
+// room is how many bytes files may take that are read while nothing else is.
+func (m *Model) room() int64 {
+	u := m.pool.Usage()
+	return u.Limit - m.program - m.others() - (u.Allocated - m.replica.Usage().Arenas)
+}
+
+// count has passes fit what is left beside files of which the reading takes so many bytes.
+func (m *Model) count(reading int64) {
+	if !m.limited() {
+		return
+	}
+	_ = m.pool.Hold("programs and tables", m.others())
+	_ = m.pool.Hold("files in hand", reading) // where it is too much nothing fits beside them, and each file is named
+	if fit := m.recognizer.runner.Fit; !fit.Yield() {
+		fit.SetLimit(max(m.replica.Room(), 1))
+	}
+}
+
+// tooLarge is the error of a file that can't even be read; nil where it can.
+func (m *Model) tooLarge(u *data.Utterance, bytes int64) error {
+	if bytes < m.room() {
+		return nil
+	}
+	return fmt.Errorf("%s: %.0f s of sound are too long to be recognized at once: %w; cut the file into pieces", u.Path, u.Duration, m.noRoom(bytes, "reading it"))
+}
+
+// noRoom is an error that wraps *device.OutOfMemory.
+func (m *Model) noRoom(bytes int64, what string) error {
+	var err error = m.pool.Usage().OutOfMemory(bytes, what, nil)
+	return err
+}
