@@ -106,7 +106,8 @@ func (r *run) stretch(l *data.Loader) update.Span {
 }
 
 // planMemory makes every worker's arena as large as the largest pass of the run needs, in training, validation and
-// test, and says what the run takes in memory: what doesn't fit is fitted, or fails, here and not after the first epoch.
+// test, and says what the run takes in memory: what doesn't fit is fitted, or fails, here and not after the first
+// epoch.
 func (r *run) planMemory() error {
 	p, err := r.listPasses()
 	if err != nil {
@@ -115,7 +116,7 @@ func (r *run) planMemory() error {
 	if err := r.prepareTables(p); err != nil {
 		return err
 	}
-	r.account()
+	r.account(r.replica.MachineBytes())
 	whole := p // what would be taken if there were room for everything
 	if limit := r.startLimit(p); limit > 0 {
 		if err := r.costs(p.training); err != nil {

@@ -273,6 +273,43 @@ func TestRunIsFitted(t *testing.T) {
 	}
 }
 
+// Where memory for one more worker's gradients is lacking there are fewer workers, unless their number is set.
+func TestWorkersFitMemory(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	cfg := plain(tiny(t, speak(t, babble(16, 6, 1)...)))
+	cfg.Run.CPUWorkers = 0
+	r := startBare(t, elsewhere(t, cfg), nil)
+	need, err := r.updater.Runner.Least(r.longestRow(r.sets.train, true), r.trainingAsk())
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := r.replica.Usage()
+	each := u.Gradients/4 + need + 64
+	rest := r.pool.Usage().Allocated + r.pool.Usage().Held - u.Gradients - u.Arenas
+	for workers, room := range map[int]int64{4: 4 * each, 3: 4*each - 1000, 1: each} {
+		c := elsewhere(t, cfg)
+		c.Run.MemoryLimit = fmt.Sprint(rest + room)
+		var said bytes.Buffer
+		r := startBare(t, c, &said)
+		if n := r.replica.Wishes().Workers; n != workers {
+			t.Errorf("%d workers where there is room for %d", n, workers)
+		}
+		if n := r.replica.Wishes().Workers; n < 4 {
+			testkit.MustContain(t, said.String(), fmt.Sprintf("memory: %s, not one for each of 4 cores", words.Count(n, "worker")))
+		}
+		mustLoop(t, r)
+		c = elsewhere(t, c)
+		c.Run.CPUWorkers = 4
+		r, err := setUp(t.Context(), c, Options{buffersOnly: true})
+		if (err == nil) != (workers == 4) || err != nil && !errors.Is(err, ErrOutOfMemory) {
+			t.Errorf("4 workers where there is room for %d: %v", workers, err)
+		}
+		if err == nil {
+			r.close()
+		}
+	}
+}
+
 // A machine that refuses memory without a limit that is known is fitted by trying.
 func TestRunIsFittedByTrying(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(16, 6, 1)...)))

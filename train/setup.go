@@ -84,7 +84,13 @@ func (r *run) allocate() error {
 	if err != nil {
 		return err
 	}
-	crew, err := engine.NewCrew(r.pool, engine.NewLibrary(network), r.cfg.Run.CPUWorkers, true)
+	library := engine.NewLibrary(network)
+	r.account(0)
+	workers, err := r.chooseWorkers(library)
+	if err != nil {
+		return err
+	}
+	crew, err := engine.NewCrew(r.pool, library, workers, true)
 	if err != nil {
 		return withMemoryAdvice(err)
 	}
