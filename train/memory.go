@@ -156,16 +156,21 @@ func (r *run) planMemory() error {
 // startLimit is the limit of each arena to begin with, in bytes; 0 where there is room for everything. A limit that an
 // earlier session has learned stays while it fits, so that windows are dealt as they were.
 func (r *run) startLimit(p *passes) int64 {
-	room, learned := r.replica.Room(), r.ledger.state.Lessons.Arena
-	switch {
-	case !r.cfg.Run.AutoFit:
+	if !r.cfg.Run.AutoFit {
 		return 0
-	case learned > 0:
-		return max(min(learned, room), 1)
-	case p.most.bytes > room:
-		return max(room, 1)
 	}
-	return 0
+	room := r.replica.Room()
+	if learned := r.learned(room); learned > 0 {
+		return max(min(learned, room), 1)
+	}
+	if p.most.bytes <= room {
+		return 0
+	}
+	if r.ledger.begun > 0 && r.ledger.state.Lessons.Arena == 0 {
+		r.report.say("NOTE: there was room for everything when the checkpoint was written, and there isn't now: " +
+			"micro-batches may be others, so the run is not bit for bit the uninterrupted one")
+	}
+	return max(room, 1)
 }
 
 // prepareTables has the tables of constants made that the longest passes need, so that it is known what they take.

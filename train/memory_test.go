@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
 	"testing"
 
+	"konkanitrain/checkpoint"
 	"konkanitrain/data"
 	"konkanitrain/device"
 	"konkanitrain/engine"
@@ -484,4 +486,45 @@ func TestUpdatesAllocateNothing(t *testing.T) {
 			t.Errorf("fp16 %v: %v allocations an update, want 0", half, n)
 		}
 	}
+}
+
+// A fitted run that is killed and resumed is the straight run to the bit: what was learned of memory is in the
+// checkpoint. Under another limit it goes on all the same, and says that it isn't.
+func TestFittedRunResumesBitForBit(t *testing.T) {
+	cfg := plain(tiny(t, speak(t, babble(16, 6, 1)...)))
+	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery = 4, 1, 8, 4
+	arenas, rest := arenasOf(t, cfg)
+	cfg.Run.MemoryLimit = fmt.Sprint(rest + arenas/3)
+	bare := func(c Config) string {
+		t.Helper()
+		var said bytes.Buffer
+		if _, err := Run(t.Context(), c, Options{Out: &said, buffersOnly: true}); err != nil {
+			t.Fatal(err)
+		}
+		return said.String()
+	}
+	straight := elsewhere(t, cfg)
+	bare(straight)
+	for limit, want := range map[string]string{
+		cfg.Run.MemoryLimit: "", fmt.Sprint(rest + arenas/2): "this one is under memory_limit ", "auto": "this one is under memory_limit auto",
+	} {
+		c := elsewhere(t, cfg)
+		half := checkpoint.Name(4) // the run as if it had been killed behind update 4; its costs were measured once
+		copyFolder(t, filepath.Join(straight.Run.CheckpointDir, half), filepath.Join(c.Run.CheckpointDir, half))
+		c.Run.Resume, c.Run.MemoryLimit = "auto", limit
+		said := bare(c)
+		if want == "" {
+			mustNotContain(t, said, "bit for bit")
+			mustEqualRun(t, c.Run.CheckpointDir, straight.Run.CheckpointDir, 8)
+			continue
+		}
+		testkit.MustContain(t, said, want, "not bit for bit the uninterrupted one")
+		testkit.CloseRel(t, "weights under "+limit, modelOf(t, c), modelOf(t, straight), 1e-4) // another split, eight steps of Adam
+	}
+	// What had room for everything may have none later.
+	c := elsewhere(t, cfg)
+	c.Optimizer.MaxUpdates, c.Run.MemoryLimit = 4, "auto"
+	bare(c)
+	c.Optimizer.MaxUpdates, c.Run.Resume, c.Run.MemoryLimit = 8, "auto", cfg.Run.MemoryLimit
+	testkit.MustContain(t, bare(c), "there was room for everything when the checkpoint was written, and there isn't now")
 }
