@@ -62,10 +62,11 @@ func Plan(ctx context.Context, cfg Config, o PlanOptions) (*PlanReport, error) {
 // planner is a run that is planned and never made.
 type planner struct {
 	*run
-	o      PlanOptions
-	null   *engine.Null[update.Variant]
-	whole  *passes // what it would send through the network with room for everything
-	passes *passes // what it will
+	o       PlanOptions
+	library *engine.Library[update.Variant]
+	null    *engine.Null[update.Variant]
+	whole   *passes // what it would send through the network with room for everything
+	passes  *passes // what it will
 }
 
 func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error) {
@@ -91,7 +92,12 @@ func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error
 	if err := p.load(ctx); err != nil {
 		return nil, err
 	}
-	return p, p.count()
+	network, err := update.Network(p.net)
+	if err != nil {
+		return nil, err
+	}
+	p.library = engine.NewLibrary(network)
+	return p, p.count(p.workers())
 }
 
 // Check refuses options that make no plan with a configuration: what contradicts it, or would say nothing beside it.
@@ -147,25 +153,26 @@ func (p *planner) learned() error {
 	return nil
 }
 
-// count makes the network and its replica on a device that keeps nothing. The limit comes afterwards: what doesn't fit
-// is to be counted too.
-func (p *planner) count() error {
+// workers are as many as the run has.
+func (p *planner) workers() int {
+	switch {
+	case p.o.Card != nil:
+		return 1
+	case p.cfg.Run.CPUWorkers > 0:
+		return p.cfg.Run.CPUWorkers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// count makes a replica with so many workers on a device that keeps nothing. The limit comes afterwards: what doesn't
+// fit is to be counted too.
+func (p *planner) count(workers int) error {
 	limit, why, err := p.limit()
 	if err != nil {
 		return err
 	}
-	network, err := update.Network(p.net)
-	if err != nil {
-		return err
-	}
-	workers := 1
-	if p.o.Card == nil {
-		if workers = p.cfg.Run.CPUWorkers; workers == 0 {
-			workers = runtime.GOMAXPROCS(0)
-		}
-	}
 	p.pool, p.limitFrom = device.NewPool(device.NewNull(0), 0), why
-	if p.null, err = engine.NewNull(p.pool, engine.NewLibrary(network), workers, true); err != nil {
+	if p.null, err = engine.NewNull(p.pool, p.library, workers, true); err != nil {
 		return err
 	}
 	if p.o.Card != nil {

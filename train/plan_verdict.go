@@ -1,7 +1,7 @@
 package train
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 
 	"konkanitrain/data"
@@ -58,7 +58,8 @@ func (p *planner) judge(r *PlanReport) error {
 	for _, u := range p.passes.left {
 		r.LeftOut = append(r.LeftOut, *utterance(u.Utterance))
 	}
-	if len(p.passes.left) > 0 && !p.fit().Leave || len(p.passes.training) == 0 || p.replica.Prepare(nil, p.passes.most.bytes) != nil {
+	slices.SortStableFunc(r.LeftOut, func(a, b PlanUtterance) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	if !p.enough() {
 		r.Verdict = TooLarge
 		var err error
 		r.Advice, err = p.advice()
@@ -85,6 +86,11 @@ func (p *planner) judge(r *PlanReport) error {
 	before, err := p.work(p.whole.training)
 	r.Repeated = max(work/before-1, 0)
 	return err
+}
+
+// enough says whether there is memory enough for what was chosen, and makes room for it.
+func (p *planner) enough() bool {
+	return (len(p.passes.left) == 0 || p.fit().Leave) && len(p.passes.training) > 0 && p.replica.Prepare(nil, p.passes.most.bytes) == nil
 }
 
 // work is what passes come to in floating-point operations.
@@ -145,76 +151,4 @@ func (p *planner) notCounted() []string {
 		"the driver's context and its libraries, a few hundred MB of the card's memory: memory_fraction 0.95 leaves room for them",
 		"the shapes are those of this build's kernels, which are the CPU's; a kernel of the card that needs a workspace takes more",
 	}
-}
-
-// advice lists what would let a run that doesn't fit train.
-func (p *planner) advice() (list []string, err error) {
-	room := p.null.Room()
-	if room == 0 {
-		u := p.replica.Usage()
-		return []string{fmt.Sprintf("weights, gradients and moments alone take %s: use a smaller network, or fewer cpu_workers, each of which has gradients",
-			words.Binary(u.Weights+u.Gradients+u.Moments))}, nil
-	}
-	if p.fit().Rigid {
-		if list, err = p.fittingSettings(p.whole.most); err != nil {
-			return nil, err
-		}
-		return append(list, "auto_fit chooses among such settings by itself"), nil
-	}
-	if list, err = p.otherWays(room); err != nil {
-		return nil, err
-	}
-	if p.o.Seconds > 0 {
-		if s := p.longestMadeUp(); s > 0 {
-			list = append(list, fmt.Sprintf("with utterances of up to %.1f s it fits (seconds)", s))
-		}
-	} else if s := p.longestThatFits(); s > 0 {
-		list = append(list, fmt.Sprintf("max_duration %.1f lets the rest train", s), "on_oom skip leaves out what doesn't fit")
-	}
-	return append(list, "more memory, or a smaller network"), nil
-}
-
-// otherWays lists settings other than those given with which the longest utterance that doesn't fit would.
-func (p *planner) otherWays(room int64) (list []string, err error) {
-	longest := p.longestLeft()
-	if longest == nil || !longest.training {
-		return nil, nil
-	}
-	row := longest.loader.Lengths(longest.place.Epoch, longest.place.Window, nil)[longest.place.Row]
-	runner := update.NewRunner(p.net, p.replica, 1)
-	runner.Fit.Recompute = RunConfig{Recompute: "auto"}.ways()
-	workers, gradients := int64(p.null.Wishes().Workers), p.replica.Usage().Weights
-	for _, half := range []bool{p.cfg.Run.FP16, true} {
-		least, err := runner.Least(row, update.Ask{Purpose: model.Training, Half: half})
-		if err != nil {
-			return nil, err
-		}
-		for n := workers; n >= 1; n-- {
-			if least > (room*workers+(workers-n)*gradients)/n {
-				continue
-			}
-			text := "recompute auto"
-			if half && !p.cfg.Run.FP16 {
-				text += ", fp16"
-			}
-			if n < workers {
-				text += fmt.Sprintf(", cpu_workers %d", n)
-			}
-			if text += " fits"; !slices.Contains(list, text) {
-				list = append(list, text)
-			}
-			break
-		}
-	}
-	return list, nil
-}
-
-func (p *planner) longestLeft() *leftOut {
-	var longest *leftOut
-	for _, u := range p.passes.left {
-		if longest == nil || u.Duration > longest.Duration {
-			longest = u
-		}
-	}
-	return longest
 }

@@ -32,7 +32,7 @@ func (t planText) String() string {
 	line("as set", "%s an update, micro-batches of up to %d, recompute %s, %s", words.Count(r.Window, "utterance"), r.BatchSize, r.Recompute, precision)
 	s.WriteString("\n" + totals(r))
 	if p := r.Peak; p != nil {
-		line("set by", "%s; the longest is %s", passText(*p), who(*p.Longest))
+		line("largest pass", "%s; its longest is %s", passText(*p), who(*p.Longest))
 	}
 	s.WriteString("\n")
 	t.verdict(line)
@@ -81,7 +81,7 @@ func totals(r *train.PlanReport) string {
 			fmt.Fprintf(&s, " %12s", words.Binary(row.of(c)))
 		}
 		if row.name == "activations" && r.Workers > 1 {
-			fmt.Fprintf(&s, "   %d workers, each with as much", r.Workers)
+			fmt.Fprintf(&s, "   of %d workers", r.Workers)
 		}
 		s.WriteString("\n")
 	}
@@ -104,7 +104,7 @@ func (t planText) verdict(line func(name, format string, args ...any)) {
 	case r.Verdict == train.Fits:
 		line("verdict", "it fits: %s of %s are left", words.Binary(r.Limit-r.AsSet.Total), words.Binary(r.Limit))
 	case r.Verdict == train.Fitted:
-		line("verdict", "it fits once auto_fit has chosen, with %.0f %% more computed; an update still has %s", 100*r.Repeated, words.Count(r.Window, "utterance"))
+		line("verdict", "it fits as auto_fit chooses, %s; an update still has %s", moreWork(r.Repeated), words.Count(r.Window, "utterance"))
 		for i, c := range r.Choice {
 			if i == 12 {
 				line("", "and %d more", len(r.Choice)-i)
@@ -116,7 +116,7 @@ func (t planText) verdict(line func(name, format string, args ...any)) {
 		line("verdict", "it doesn't fit")
 	}
 	for i, u := range r.LeftOut {
-		if i == 5 {
+		if i == 3 {
 			line("", "and %d more", len(r.LeftOut)-i)
 			break
 		}
@@ -127,13 +127,21 @@ func (t planText) verdict(line func(name, format string, args ...any)) {
 	}
 }
 
+// moreWork is what is computed again.
+func moreWork(share float64) string {
+	if share < 0.005 {
+		return "with nothing computed again"
+	}
+	return fmt.Sprintf("with %.0f %% more operations, for values that are computed again", 100*share)
+}
+
 // passText is a micro-batch in words.
 func passText(p train.PlanPass) string {
 	what := ""
 	if p.Purpose != "training" {
 		what = "scoring "
 	}
-	text := fmt.Sprintf("%s%s of %.1f s", what, words.Count(p.Rows, "row"), float64(p.Frames)/100)
+	text := fmt.Sprintf("%s%s of %.1f s, %d tokens", what, words.Count(p.Rows, "row"), float64(p.Frames)/100, p.Tokens)
 	if p.Recompute != "none" {
 		text += ", recompute " + p.Recompute
 	}

@@ -1,0 +1,90 @@
+package train
+
+import (
+	"fmt"
+	"strings"
+
+	"konkanitrain/internal/words"
+)
+
+// advice lists what would let a run that doesn't fit train. Each was planned too.
+func (p *planner) advice() (list []string, err error) {
+	if p.fit().Rigid {
+		if list, err = p.fittingSettings(p.whole.most); err != nil {
+			return nil, err
+		}
+	}
+	others, err := p.otherSettings()
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, others...)
+	if p.null.Room() == 0 {
+		u := p.replica.Usage()
+		return append(list, fmt.Sprintf("a smaller network, or more memory: weights, gradients and moments alone take %s",
+			words.Binary(u.Weights+u.Gradients+u.Moments))), nil
+	}
+	if p.o.Seconds > 0 {
+		if s := p.longestMadeUp(); s > 0 {
+			list = append(list, fmt.Sprintf("utterances of up to %.1f s", s))
+		}
+	} else if s := p.longestThatFits(); s > 0 {
+		list = append(list, fmt.Sprintf("max_duration %.1f lets the rest train", s))
+		if !p.fit().Rigid {
+			list = append(list, "on_oom skip leaves out what doesn't fit even alone")
+		}
+	}
+	return append(list, "more memory, or a smaller network"), nil
+}
+
+// otherSettings are those with which the run fits, in float32 and with fp16, each with as many workers as can be.
+func (p *planner) otherSettings() (list []string, err error) {
+	now, workers := p.cfg.Run, p.null.Wishes().Workers
+	seen := map[bool]bool{}
+	for n := workers; n >= 1; n /= 2 {
+		for _, half := range []bool{now.FP16, true} {
+			if seen[half] {
+				continue
+			}
+			var changes []string
+			then := now
+			set := func(differs bool, text string) {
+				if differs {
+					changes = append(changes, text)
+				}
+			}
+			set(!now.AutoFit, "auto_fit true")
+			set(now.Recompute != "auto", "recompute auto")
+			set(half != now.FP16, "fp16")
+			set(n != workers, fmt.Sprintf("cpu_workers %d", n))
+			if len(changes) == 0 {
+				continue // that is what doesn't fit
+			}
+			then.AutoFit, then.Recompute, then.FP16 = true, "auto", half
+			total, err := p.totalUnder(then, n)
+			if err != nil {
+				return nil, err
+			}
+			if total > 0 {
+				seen[half] = true
+				list = append(list, fmt.Sprintf("%s: fits, with %s in all", strings.Join(changes, ", "), words.Binary(total)))
+			}
+		}
+	}
+	return list, nil
+}
+
+// totalUnder is what the run holds with other settings of memory and so many workers, in bytes; 0 where it doesn't fit.
+func (p *planner) totalUnder(settings RunConfig, workers int) (int64, error) {
+	q := &planner{run: &run{cfg: p.cfg, sets: p.sets, net: p.net, report: p.report, ledger: p.ledger}, o: p.o, library: p.library}
+	q.cfg.Run = settings
+	if err := q.count(workers); err != nil {
+		return 0, err
+	}
+	defer q.replica.Close()
+	var err error
+	if q.whole, q.passes, err = q.choosePasses(); err != nil || !q.enough() {
+		return 0, err
+	}
+	return q.totalWith(q.passes.most.bytes), nil
+}
