@@ -84,13 +84,20 @@ func allocated(bytes int64) int64 {
 	return (bytes + step - 1) / step * step
 }
 
-// ProgramBytes is what the programs that the crew keeps take on Go's heap, each bound by every worker, in bytes.
-func (c *Crew[K]) ProgramBytes() int64 {
-	c.programs.mu.Lock()
-	defer c.programs.mu.Unlock()
-	sum := int64(0)
-	for _, p := range c.programs.programs {
-		sum += p.HeapBytes() + int64(len(c.workers))*p.MachineBytes()
+// ProgramBytes is what the programs that the crew keeps take on Go's heap, in bytes, without their machines.
+func (c *Crew[K]) ProgramBytes() int64 { return c.programs.sum((*Program).HeapBytes) }
+
+// MachineBytes is what the machines of these programs take on Go's heap once each worker has bound each program.
+func (c *Crew[K]) MachineBytes() int64 {
+	return int64(len(c.workers)) * c.programs.sum((*Program).MachineBytes)
+}
+
+// sum adds up what is said of each program that is kept.
+func (c *Cache[K]) sum(bytes func(*Program) int64) (sum int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.programs {
+		sum += bytes(p)
 	}
 	return sum
 }

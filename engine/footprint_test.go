@@ -120,3 +120,24 @@ func TestProgramKeepsNoGraph(t *testing.T) {
 		}
 	}
 }
+
+// A crew counts each program that it keeps once, and a machine of it for each worker.
+func TestCrewProgramBytes(t *testing.T) {
+	c := crew(t, newTestNet(tiny(4, 1)), 3, true)
+	if got := c.ProgramBytes() + c.MachineBytes(); got != 0 {
+		t.Errorf("%d bytes without a program", got)
+	}
+	if _, err := c.Prices([]variant{short}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.programs.Get(short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := c.ProgramBytes(), p.HeapBytes(); got != want || want == 0 {
+		t.Errorf("one program takes %d bytes, want %d", got, want)
+	}
+	if got, want := c.MachineBytes(), 3*p.MachineBytes(); got != want || want == 0 {
+		t.Errorf("three machines take %d bytes, want %d", got, want)
+	}
+}

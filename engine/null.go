@@ -97,6 +97,9 @@ func (n *Null[K]) Mean(count int, load func(i int) error) (used []int, err error
 	return used, nil
 }
 
+// MachineBytes is 0: nothing is bound to memory.
+func (n *Null[K]) MachineBytes() int64 { return 0 }
+
 // Usage is what a crew would hold.
 func (n *Null[K]) Usage() Usage { return n.usage(len(n.arenas)) }
 

@@ -61,6 +61,8 @@ type Replica[K comparable] interface {
 	// the i that went in.
 	Mean(n int, load func(i int) error) (used []int, err error)
 
+	// MachineBytes is what the programs that are kept take on the host once all of them are bound to memory, in bytes.
+	MachineBytes() int64
 	// Usage is what the replica holds, in bytes.
 	Usage() Usage
 	// Room is the most bytes that each arena can have beside what else the device holds now; math.MaxInt64 where the device

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 
 	"konkanitrain/checkpoint"
@@ -21,6 +22,7 @@ import (
 type LoadOptions struct {
 	Device  string    // auto, cpu or cuda; "" is auto
 	Workers int       // compute workers; 0: one for each core
+	Memory  Memory    // how much memory the process may hold
 	Log     io.Writer // warnings; nil: none
 }
 
@@ -34,6 +36,7 @@ type Model struct {
 
 	recognizer *Recognizer
 	replica    update.Replica
+	pool       *device.Pool // that the replica's buffers come from; nil in tests
 	log        io.Writer
 	idle       chan struct{} // holds a token while the replica makes no pass
 }
@@ -84,7 +87,12 @@ func (f *found) open(o LoadOptions, dev device.Device) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
-	replica, err := engine.NewCrew(dev, engine.NewLibrary(network), o.Workers, false)
+	limit, _, err := o.Memory.Budget()
+	if err != nil {
+		return nil, err
+	}
+	pool := device.NewPool(dev, limit)
+	replica, err := engine.NewCrew(pool, engine.NewLibrary(network), o.Workers, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -96,9 +104,12 @@ func (f *found) open(o LoadOptions, dev device.Device) (*Model, error) {
 	}
 	if err := f.loadInto(replica, weights); err != nil {
 		replica.Close()
+		pool.Trim()
 		return nil, err
 	}
-	return newModel(f.path, f.description, replica, o.Log), nil
+	m := newModel(f.path, f.description, replica, o.Log)
+	m.pool = pool
+	return m, nil
 }
 
 // loadInto loads weights into a replica. One that is not a finite number is an error: there would be no text, and no
@@ -131,6 +142,11 @@ func (f *found) checkSize() error {
 func newModel(path string, d *Description, r update.Replica, log io.Writer) *Model {
 	m := &Model{Path: path, Description: d, replica: r, log: log, idle: make(chan struct{}, 1)}
 	m.recognizer = New(d.Network, r, batchSize, d.Vocabulary, d.Policy)
+	fit := m.recognizer.runner.Fit
+	fit.Leave = true // and named, with what it takes
+	if room := r.Room(); room < math.MaxInt64 {
+		fit.SetLimit(max(room, 1))
+	}
 	m.recognizer.run = m.untilStopped(m.recognizer.run)
 	m.idle <- struct{}{}
 	return m
@@ -169,14 +185,22 @@ func (m *Model) untilStopped(run runPass) runPass {
 func (m *Model) Close() {
 	select {
 	case <-m.idle:
-		m.replica.Close()
+		m.free()
 		m.idle <- struct{}{}
 	default:
 		go func() {
 			<-m.idle
-			m.replica.Close()
+			m.free()
 			m.idle <- struct{}{}
 		}()
+	}
+}
+
+// free gives the memory back to the system.
+func (m *Model) free() {
+	m.replica.Close()
+	if m.pool != nil {
+		m.pool.Trim()
 	}
 }
 

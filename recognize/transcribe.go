@@ -1,7 +1,6 @@
 package recognize
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +8,8 @@ import (
 
 	"konkanitrain/data"
 	"konkanitrain/data/audio"
-	"konkanitrain/device"
 	"konkanitrain/model"
+	"konkanitrain/update"
 )
 
 // Transcribe recognizes files and gives each result, or what was wrong with the file, to emit, in the order of the
@@ -18,7 +17,7 @@ import (
 // until a long file is done.
 //
 // All workers are kept busy, while the next files are read. Of memory it takes what some files take at once, however
-// many there are; a file for which there is not enough gets an error that wraps *device.OutOfMemory.
+// many there are; a file for which there is not enough gets an error that wraps *update.TooLarge.
 func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(path, text string, err error) error) error {
 	features := m.Description.Features
 	features.Resampler = audio.NewResampler() // one set of kernels for all batches
@@ -89,31 +88,23 @@ func longFiles(examples []*data.Example) (warnings []string) {
 	return warnings
 }
 
-// recognize fills in the results of examples. Where memory doesn't suffice the longest is tried alone.
+// recognize fills in the results of examples. Those for which there is not enough memory even alone have an error.
 func (m *Model) recognize(ctx context.Context, examples []*data.Example, results map[*data.Utterance]result) error {
 	rows, _, err := m.recognizer.decode(ctx, examples, model.Transcribing)
-	var short *device.OutOfMemory
-	switch {
-	case errors.As(err, &short) && len(examples) > 1:
-		byLength := slices.SortedStableFunc(slices.Values(examples), func(a, b *data.Example) int { return cmp.Compare(b.Planned, a.Planned) })
-		if err := m.recognize(ctx, byLength[1:], results); err != nil {
-			return err
-		}
-		return m.recognize(ctx, byLength[:1], results)
-	case errors.As(err, &short):
-		u := examples[0].Utt
-		results[u] = result{err: fmt.Errorf("%s: %.0f s of sound are too long to be recognized at once: %w; cut the file into pieces",
-			u.Path, u.Duration, err)}
-		return nil
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	for i, x := range examples {
-		if x.Err != nil {
+		var large *update.TooLarge
+		switch {
+		case errors.As(x.Err, &large):
+			results[x.Utt] = result{err: fmt.Errorf("%s: %.0f s of sound are too long to be recognized at once: out of memory: %w; cut the file into pieces",
+				x.Utt.Path, x.Utt.Duration, large)}
+		case x.Err != nil:
 			results[x.Utt] = result{err: withoutLine(x.Err)}
-			continue
+		default:
+			results[x.Utt] = result{text: rows[i].text}
 		}
-		results[x.Utt] = result{text: rows[i].text}
 	}
 	return nil
 }

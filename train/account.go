@@ -2,19 +2,82 @@ package train
 
 import (
 	"fmt"
+	"strings"
 
+	"konkanitrain/data"
+	"konkanitrain/internal/machine"
 	"konkanitrain/internal/words"
 )
 
-// account tells the pool what the process holds beside its buffers, by name: all of it counts under the limit.
-func (r *run) account() {
-	u := r.replica.Usage()
-	for name, bytes := range map[string]int64{"workspaces": u.Workspaces, "tables of constants": u.Tables} {
-		_ = r.pool.Hold(name, bytes) // where it is too much, there is no room for arenas, which is said
+// held is the most that the process of a run will hold beside its buffers, in bytes, by part. It is known once the
+// programs of the run are compiled.
+type held struct {
+	Base     int64 // pages of the program's file, and what the system adds to any process
+	Heap     int64 // in use on Go's heap now: sets, programs, workspaces, tables of constants
+	Machines int64 // programs bound to memory
+	Loaders  data.Memory
+	Headroom int64 // of Go's heap: garbage until it is collected
+	Runtime  int64 // stacks, and what the Go runtime needs itself
+}
+
+// parts are the figures by name.
+func (h held) parts() []part {
+	return []part{
+		{"the program itself", h.Base}, {"Go heap in use", h.Heap + h.Machines}, {"decoded sound", h.Loaders.Sound},
+		{"windows read ahead", h.Loaders.Windows}, {"scratch of the loaders", h.Loaders.Scratch}, {"Go heap's headroom", h.Headroom},
+		{"Go runtime", h.Runtime},
 	}
 }
 
-// heldText says what is held beside buffers.
+type part struct {
+	name  string
+	bytes int64
+}
+
+// account foresees what the process will hold beside its buffers, and tells the pool, by name: all of it counts under
+// the limit. Buffers of all loaders count, since they stay when a validation is over. Garbage is given back first, so
+// that what is in use is known.
+func (r *run) account() {
+	if r.buffersOnly {
+		return
+	}
+	r.replica.Trim()
+	now := goMemoryNow()
+	h := held{Base: r.base, Heap: now.Live, Machines: r.replica.MachineBytes()}
+	loaders := []*data.Loader{r.sets.loader}
+	for _, s := range []*scored{r.sets.val, r.sets.test} {
+		if s != nil {
+			loaders = append(loaders, s.loader)
+		}
+	}
+	for _, l := range loaders {
+		m := l.Memory()
+		h.Loaders.Sound += m.Sound
+		h.Loaders.Windows += m.Windows
+		h.Loaders.Scratch += m.Scratch
+	}
+	then := now.planned(h.Machines + h.Loaders.Total())
+	h.Headroom, h.Runtime = then.Headroom, then.Stacks+then.Overhead
+	for _, p := range h.parts() {
+		_ = r.pool.Hold(p.name, p.bytes) // where it is too much there is no room for arenas, which is said
+	}
+	r.held = h
+}
+
+// baseBytes is what a process that has just started takes beside what the Go runtime counts: pages of its file for the
+// most part.
+func baseBytes() int64 {
+	rss, _ := machine.Self()
+	return max(rss-goMemoryNow().Total(), 0)
+}
+
+// heldText names what is held beside buffers.
 func (r *run) heldText() string {
-	return fmt.Sprintf("beside buffers %s", words.Bytes(r.pool.Usage().Held))
+	var text strings.Builder
+	for _, p := range r.held.parts() {
+		if p.bytes >= 100_000 {
+			fmt.Fprintf(&text, ", %s %s", p.name, words.Bytes(p.bytes))
+		}
+	}
+	return text.String()
 }

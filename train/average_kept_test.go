@@ -21,7 +21,8 @@ func TestAverageIsKept(t *testing.T) {
 	cfg.Run.KeepLast, cfg.Data.TestManifest = 5, cfg.Data.TrainManifest
 	said := mustRun(t, cfg)
 	testkit.MustContain(t, said, "updates 3, 4, 5\n")
-	score := said[strings.Index(said, "test set"):]
+	_, score, _ := strings.Cut(said, "test set")
+	score, _, _ = strings.Cut(score, "\n")
 	dir := cfg.Run.CheckpointDir
 	for _, gone := range []int{4, 3} {
 		cfg.Run.Resume = "auto"
@@ -92,7 +93,7 @@ func TestRunElsewhere(t *testing.T) {
 }
 
 // finished is a run that has ended with an average, set up once more, with a replica that can be made to fail.
-func finished(t *testing.T, cfg Config, said *bytes.Buffer) (*run, *faulty) {
+func finished(t *testing.T, cfg Config, said *bytes.Buffer) (*run, *frail) {
 	t.Helper()
 	mustRun(t, cfg)
 	r := start(t, withResume(cfg), said)

@@ -125,7 +125,11 @@ func (r *run) capMemory(fraction float64) (string, error) {
 	if m.Limit > 0 {
 		of = "what " + m.Source + " allows"
 	}
-	r.pool.SetLimit(max(bytes, 1))
+	if least := r.totalWith(0); bytes <= least {
+		return "", fmt.Errorf("a cap of %s: %g of %s, is not above the %s that the run holds without its arenas, which it can't give back",
+			words.Bytes(bytes), fraction, of, words.Bytes(least))
+	}
+	r.pool.SetLimit(bytes)
 	r.limitFrom = fmt.Sprintf("mem fraction %g", fraction)
 	note := fmt.Sprintf("the cap is %s: %g of %s", words.Bytes(bytes), fraction, of)
 	if i := r.info(); i.Reserved+i.Held > bytes {

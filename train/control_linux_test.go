@@ -9,22 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"konkanitrain/device"
 	"konkanitrain/internal/control"
 	"konkanitrain/internal/machine"
 	"konkanitrain/internal/testkit"
 )
-
-// roomy is memory with a cap, idle bytes and a peak, as a run may have it.
-type roomy struct {
-	*device.Host
-	idle, limit int64
-	resets      int
-}
-
-func (r *roomy) Trim() (bytes int64)  { bytes, r.idle = r.idle, 0; return bytes }
-func (r *roomy) SetLimit(bytes int64) { r.limit = bytes }
-func (r *roomy) ResetPeaks()          { r.resets++ }
 
 // asked is what a request came to.
 type asked struct {
@@ -72,7 +60,7 @@ func TestRunIsAsked(t *testing.T) {
 		got = append(got, response)
 	}
 	mustEnd(t, r)
-	usage, held := r.replica.Usage(), r.pool.Usage()
+	held := r.pool.Usage()
 	for i, response := range got {
 		n := response.Info
 		if !response.Done || n.PID != os.Getpid() || n.Update != i || n.Epoch != i/2+1 || n.Started.IsZero() || n.Total != machine.Read().Total {
@@ -85,8 +73,8 @@ func TestRunIsAsked(t *testing.T) {
 		for _, h := range n.Holders {
 			sum += h.Bytes
 		}
-		if sum > usage.Total() || sum < usage.Total()-usage.Tables {
-			t.Errorf("the holders %+v have %d bytes, the replica has %+v", n.Holders, sum, usage)
+		if sum != n.Allocated+n.Held || n.Held <= 0 || n.Limit != held.Limit {
+			t.Errorf("the holders %+v have %d bytes: %+v", n.Holders, sum, n)
 		}
 	}
 	if len(got) != 5 {
@@ -104,31 +92,33 @@ func TestRunIsAsked(t *testing.T) {
 // What a run is asked for it does between two updates, says so, and trains on as if it hadn't been asked.
 func TestRunObeys(t *testing.T) {
 	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
-	cfg.Optimizer.MaxUpdates = 4
+	cfg.Optimizer.MaxUpdates, cfg.Run.CacheClearEvery = 4, 0
 	straight := elsewhere(t, cfg)
 	mustRun(t, straight)
 	for _, c := range []struct {
 		request control.Request
-		memory  device.Device
 		want    []string // in the note, or in the refusal
 		refused bool
 	}{
-		{control.Request{Ask: control.AskClear}, &roomy{Host: device.NewHost(), idle: 5_000_000}, []string{"gave back 5.0 MB of idle buffers, and "}, false},
-		{control.Request{Ask: control.AskClear}, device.NewHost(), []string{"gave back 0 bytes of idle buffers"}, false},
-		{control.Request{Ask: control.AskReset}, &roomy{Host: device.NewHost()}, []string{"the peaks begin anew"}, false},
-		{control.Request{Ask: control.AskReset}, device.NewHost(), []string{"the process's peak begins anew; that of its buffers can't"}, false},
-		{control.Request{Ask: control.AskFraction, Fraction: 0.5}, &roomy{Host: device.NewHost()}, []string{"the cap is ", ": 0.5 of "}, false},
-		{control.Request{Ask: control.AskFraction, Fraction: 1e-9}, &roomy{Host: device.NewHost()}, []string{"; the run holds ", "and will get nothing more until"}, false},
-		{control.Request{Ask: control.AskFraction, Fraction: 0.5}, device.NewHost(), []string{"buffers on cpu have no cap that could be set"}, true},
+		{control.Request{Ask: control.AskClear}, []string{"gave back 5.0 MB of idle buffers, and "}, false},
+		{control.Request{Ask: control.AskReset}, []string{"the peaks begin anew"}, false},
+		{control.Request{Ask: control.AskFraction, Fraction: 0.5}, []string{"the cap is ", ": 0.5 of "}, false},
+		{control.Request{Ask: control.AskFraction, Fraction: 1e-9}, []string{"a cap of ", " is not above the ", " that the run holds without its arenas"}, true},
 	} {
 		t.Run(c.request.Ask, func(t *testing.T) {
 			cfg := elsewhere(t, cfg)
 			var said bytes.Buffer
-			r, err := setUp(t.Context(), cfg, Options{Out: &said, memory: c.memory})
+			r, err := setUp(t.Context(), cfg, Options{Out: &said})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(r.close)
+			idle, err := r.pool.Alloc(5_000_000, "nothing")
+			if err != nil {
+				t.Fatal(err)
+			}
+			idle.Free()
+			limit := r.pool.Usage().Limit
 			answer := askAt(t, r, 2, c.request)
 			mustEnd(t, r)
 			a := <-answer
@@ -141,14 +131,12 @@ func TestRunObeys(t *testing.T) {
 				testkit.MustContain(t, a.Note, c.want...)
 				mustContainOnce(t, said.String(), "memory, as asked for ("+c.request.Ask+"): "+a.Note)
 			}
-			if m, ok := c.memory.(*roomy); ok {
-				cap := int64(0)
-				if c.request.Ask == control.AskFraction {
-					cap = max(int64(c.request.Fraction*float64(machine.Read().Base())), 1)
-				}
-				if m.idle != 0 || m.limit != cap || (m.resets == 1) != (c.request.Ask == control.AskReset) {
-					t.Errorf("%+v, want a cap of %d", m, cap)
-				}
+			if c.request.Ask == control.AskFraction && !c.refused {
+				limit = int64(c.request.Fraction * float64(machine.Read().Base()))
+			}
+			u := r.pool.Usage()
+			if u.Limit != limit || (c.request.Ask == control.AskClear) != (u.Cached() == 0) {
+				t.Errorf("%+v, want a limit of %d", u, limit)
 			}
 			mustEqualRun(t, cfg.Run.CheckpointDir, straight.Run.CheckpointDir, 4)
 		})

@@ -85,7 +85,6 @@ func (r *run) clearCache() {
 	before := r.memoryNow()
 	r.stage("Before Cache Clear")
 	r.replica.Trim()
-	r.account()
 	after := r.memoryNow()
 	r.cleared++
 	r.stage("After Cache Clear")

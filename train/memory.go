@@ -200,7 +200,7 @@ func (r *run) sayMemory(most peak) {
 	if d.Limit > 0 {
 		limit = fmt.Sprintf("a limit of %s (%s)", words.Bytes(d.Limit), r.limitFrom)
 	}
-	r.report.say("memory: %s in all, under %s: weights, gradients and moments %s; %s with %s each; %s; longest utterance %s, %.1f s",
+	r.report.say("memory: %s in all, under %s: weights, gradients and moments %s, %s with %s each%s; longest utterance %s, %.1f s",
 		words.Bytes(d.Allocated+d.Held), limit, words.Bytes(u.Weights+u.Gradients+u.Moments),
 		words.Count(r.replica.Wishes().Workers, "worker"), words.Bytes(most.bytes), r.heldText(), longest.ID, longest.Duration)
 }

@@ -2,8 +2,10 @@ package train
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"regexp"
 	"runtime"
@@ -18,6 +20,17 @@ import (
 	"konkanitrain/model"
 	"konkanitrain/update"
 )
+
+// startBare sets a run up of which nothing beside buffers counts under its limit.
+func startBare(t testing.TB, c Config, out io.Writer) *run {
+	t.Helper()
+	r, err := setUp(context.Background(), c, Options{Out: out, buffersOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.close)
+	return r
+}
 
 // buffers is what a replica holds without the tables, which grow with the shapes that are met.
 func buffers(r *run) engine.Usage {
@@ -47,7 +60,7 @@ func TestMemoryIsPlanned(t *testing.T) {
 		cfg.Optimizer.NumEpochs, cfg.Optimizer.BatchSize = 2, 4
 		memory := &device.Host{}
 		var said bytes.Buffer
-		r, err := setUp(t.Context(), cfg, Options{Out: &said, memory: memory})
+		r, err := setUp(t.Context(), cfg, Options{Out: &said, memory: memory, buffersOnly: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +80,7 @@ func TestMemoryIsPlanned(t *testing.T) {
 		all := r.pool.Usage()
 		mustContainOnce(t, said.String(), "memory: scoring longer (40.0 s) takes more than any training pass", "takes more than any",
 			"memory: "+words.Bytes(all.Allocated+all.Held)+" in all, under a limit of ", "weights, gradients and moments "+words.Bytes(u.Weights+u.Gradients+u.Moments)+
-				"; 2 workers with "+words.Bytes(u.Arenas/2)+" each; ")
+				", 2 workers with "+words.Bytes(u.Arenas/2)+" each")
 	}
 }
 
@@ -79,7 +92,7 @@ func TestAccumulationTakesNoMemory(t *testing.T) {
 		cfg := plain(tiny(t, manifest))
 		cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.NumEpochs = 2, accum, 2
 		cfg.Run.CPUWorkers = 1 // two would halve a window of one batch
-		r := start(t, cfg, nil)
+		r := startBare(t, cfg, nil)
 		mustLoop(t, r)
 		usages = append(usages, buffers(r))
 	}
@@ -93,7 +106,7 @@ func TestPlanOfASmallSet(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, spoken{id: "a", text: letters}, spoken{id: "b", text: letters}, spoken{id: "c", text: letters})))
 	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Run.CPUWorkers = 8, 2, 1
 	var said bytes.Buffer
-	r := start(t, cfg, &said)
+	r := startBare(t, cfg, &said)
 	testkit.MustContain(t, said.String(), " 1 worker with ")
 	most, err := largestInTraining(r, r.sets.loader)
 	if err != nil || most.Batch != 2 {
@@ -116,7 +129,7 @@ func TestPlanIsOfTheMostMemory(t *testing.T) {
 	}
 	cfg := plain(tiny(t, speak(t, lines...)))
 	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Run.CPUWorkers = 4, 1, 1
-	r := start(t, cfg, nil)
+	r := startBare(t, cfg, nil)
 	var bytes int64
 	for i := range lengths {
 		us := r.sets.train.Utterances[4*i:][:4]
@@ -149,7 +162,7 @@ func TestPlanIsOfTheMostMemory(t *testing.T) {
 func TestPlanOfAFinishedRun(t *testing.T) {
 	cfg := once(t, small(tiny(t, speak(t, babble(8, 4, 1)...))))
 	cfg.Optimizer.MaxUpdates = 2
-	if u := start(t, cfg, nil).replica.Usage(); u.Arenas != 0 {
+	if u := startBare(t, cfg, nil).replica.Usage(); u.Arenas != 0 {
 		t.Errorf("%d bytes for passes that don't come", u.Arenas)
 	}
 }
@@ -157,7 +170,7 @@ func TestPlanOfAFinishedRun(t *testing.T) {
 // arenasOf is what a run takes for its arenas, and what it takes beside them, in bytes, with room for everything.
 func arenasOf(t *testing.T, cfg Config) (arenas, rest int64) {
 	t.Helper()
-	r := start(t, elsewhere(t, cfg), nil)
+	r := startBare(t, elsewhere(t, cfg), nil)
 	u := r.pool.Usage()
 	arenas = r.replica.Usage().Arenas
 	return arenas, u.Allocated + u.Held - arenas
@@ -177,7 +190,7 @@ func TestMemoryRefusal(t *testing.T) {
 	begin := func(cfg Config, limit int64) error {
 		cfg = elsewhere(t, cfg)
 		cfg.Run.MemoryLimit = fmt.Sprint(limit)
-		r, err := setUp(t.Context(), cfg, Options{})
+		r, err := setUp(t.Context(), cfg, Options{buffersOnly: true})
 		if err != nil {
 			return err
 		}
@@ -217,7 +230,7 @@ func TestMemoryRefusalOfScoring(t *testing.T) {
 	cfg.Data.ValManifest = speak(t, spoken{id: "short", text: "abc"}, spoken{id: "long", text: letters, samples: 60 * 16000})
 	arenas, rest := arenasOf(t, cfg)
 	cfg.Run.MemoryLimit = fmt.Sprint(rest + arenas*8/10)
-	_, err := setUp(t.Context(), cfg, Options{})
+	_, err := setUp(t.Context(), cfg, Options{buffersOnly: true})
 	testkit.MustFail(t, err, "long ("+cfg.Data.ValManifest+", line 2) has 60.0 s", "; leave it out of its manifest; or on_oom skip")
 	mustNotContain(t, err.Error(), "max_duration")
 }
@@ -229,13 +242,13 @@ func TestRunIsFitted(t *testing.T) {
 	cfg.Data.ValManifest = cfg.Data.TrainManifest
 	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.NumEpochs = 4, 2, 2
 	arenas, rest := arenasOf(t, cfg)
-	free := start(t, elsewhere(t, cfg), nil)
+	free := startBare(t, elsewhere(t, cfg), nil)
 	mustEnd(t, free)
 	for _, share := range []int64{60, 25} {
 		c := elsewhere(t, cfg)
 		c.Run.MemoryLimit = fmt.Sprint(rest + arenas*share/100)
 		var said bytes.Buffer
-		r := start(t, c, &said)
+		r := startBare(t, c, &said)
 		limit := r.fit().Limit()
 		if limit == 0 || limit > arenas*share/200 {
 			t.Fatalf("%d %%: a limit of %d bytes for each of two arenas, of %d in all", share, limit, arenas)
@@ -255,7 +268,7 @@ func TestRunIsFitted(t *testing.T) {
 		// With auto_fit off that is an error, which says what would fit.
 		c = elsewhere(t, c)
 		c.Run.AutoFit = false
-		_, err := setUp(t.Context(), c, Options{})
+		_, err := setUp(t.Context(), c, Options{buffersOnly: true})
 		testkit.MustFail(t, err, "the largest pass, over ", "out of memory: no ", "what would fit: --batch_size ", " --grad_accum ", " --recompute ", "auto_fit chooses")
 	}
 }
@@ -264,9 +277,9 @@ func TestRunIsFitted(t *testing.T) {
 func TestRunIsFittedByTrying(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(16, 6, 1)...)))
 	arenas, _ := arenasOf(t, cfg)
-	u := start(t, elsewhere(t, cfg), nil).pool.Usage()
+	u := startBare(t, elsewhere(t, cfg), nil).pool.Usage()
 	var said bytes.Buffer
-	r, err := setUp(t.Context(), elsewhere(t, cfg), Options{Out: &said, memory: &limited{Host: device.NewHost(), bytes: u.Allocated - arenas/2}})
+	r, err := setUp(t.Context(), elsewhere(t, cfg), Options{Out: &said, buffersOnly: true, memory: &limited{Host: device.NewHost(), bytes: u.Allocated - arenas/2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,11 +301,11 @@ func TestTooLargeIsSkipped(t *testing.T) {
 	without.Data.ValManifest = ""
 	arenas, _ := arenasOf(t, without)
 	cfg.Run.MemoryLimit = fmt.Sprint(rest + arenas)
-	_, err := setUp(t.Context(), elsewhere(t, cfg), Options{})
+	_, err := setUp(t.Context(), elsewhere(t, cfg), Options{buffersOnly: true})
 	testkit.MustFail(t, err, "out of memory: utt04 (", "line 5) has 60.0 s", "max_duration 0.", "lets the rest train")
 	cfg.Run.OnOOM = "skip"
 	var said bytes.Buffer
-	r := start(t, elsewhere(t, cfg), &said)
+	r := startBare(t, elsewhere(t, cfg), &said)
 	mustEnd(t, r)
 	testkit.MustContain(t, said.String(), "WARNING: left out for lack of memory (on_oom skip): utt04 (", "line 5), 60.0 s", "2 utterances not trained on for lack of memory")
 	p := r.ledger.state.Progress
@@ -308,7 +321,7 @@ func TestTooLargeIsSkipped(t *testing.T) {
 func TestErrorsOfPlanning(t *testing.T) {
 	cfg := small(tiny(t, speak(t, babble(4, 3, 1)...)))
 	cfg.Data.ValManifest, cfg.Data.TestManifest = cfg.Data.TrainManifest, cfg.Data.TrainManifest
-	r := start(t, cfg, nil)
+	r := startBare(t, cfg, nil)
 	f := intercept(r)
 	broken := errors.New("broken")
 	f.prepare = broken
@@ -332,7 +345,7 @@ func TestErrorsOfPlanning(t *testing.T) {
 
 // pricing is a replica whose prices can fail by their number.
 type pricing struct {
-	*faulty
+	*frail
 	fails func() error
 }
 
@@ -341,7 +354,7 @@ func (p *pricing) Prices(keys []update.Variant) ([]engine.Price, error) {
 	if err := p.fails(); err != nil {
 		return nil, err
 	}
-	return p.faulty.Prices(keys)
+	return p.frail.Prices(keys)
 }
 
 // live is what the program holds on to: bytes of Go's heap after a collection, and goroutines.
@@ -369,7 +382,7 @@ func TestMemoryDoesntCreep(t *testing.T) {
 	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum = 2, 1
 	cfg.Optimizer.MaxUpdates, cfg.Optimizer.NumEpochs, cfg.Run.LogEvery = 2000, 1000, 100
 	cfg.Data.NumWorkers = 1 // of two, one may meet its longest utterance late, and grow its buffers then
-	r := start(t, cfg, nil)
+	r := startBare(t, cfg, nil)
 	planned := buffers(r)
 	// The least of many looks is free of what the loader has in hand at the time. New shapes are met, and bound to a
 	// worker, until update 550 or so.
@@ -406,7 +419,7 @@ func TestMemoryDoesntCreep(t *testing.T) {
 
 // A pass without a backward pass takes less memory than one with, at every shape.
 func TestScoringBuildsNoBackwardPass(t *testing.T) {
-	r := start(t, plain(tiny(t, speak(t, babble(4, 4, 1)...))), nil)
+	r := startBare(t, plain(tiny(t, speak(t, babble(4, 4, 1)...))), nil)
 	for _, shape := range []model.Shape{{Batch: 1, Frames: 16, Tokens: 4}, {Batch: 4, Frames: 320, Tokens: 16}} {
 		prices, err := r.replica.Prices([]update.Variant{{Shape: shape, Purpose: model.Training}, {Shape: shape, Purpose: model.Scoring}})
 		if err != nil || prices[1].Bytes >= prices[0].Bytes || prices[1].FLOPs >= prices[0].FLOPs {
@@ -420,7 +433,7 @@ func TestUpdatesAllocateNothing(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		cfg := tiny(t, speak(t, babble(4, 4, 1)...))
 		cfg.Run.FP16 = half
-		r := start(t, cfg, nil)
+		r := startBare(t, cfg, nil)
 		w := windows(t, r, 1)[0]
 		step := func() {
 			if out, err := r.updater.Update(w.Examples); err != nil || out.Skipped != update.Made {

@@ -47,7 +47,7 @@ func (r *run) tooLarge(left []*leftOut) error {
 		return err
 	}
 	room := r.fit().Limit()
-	what := fmt.Sprintf("out of memory: %s (%s, line %d) has %.1f s, and a pass over it alone takes %s of memory for each worker, where there are %s",
+	what := fmt.Sprintf("%s (%s, line %d) has %.1f s, and a pass over it alone takes %s of memory for each worker, where there are %s",
 		u.ID, u.File, u.Line, u.Duration, words.Bytes(need), words.Bytes(room))
 	if d := r.pool.Usage(); d.Limit > 0 {
 		what += fmt.Sprintf(" of %s (%s)", words.Bytes(d.Limit), r.limitFrom)
@@ -64,7 +64,7 @@ func (r *run) tooLarge(left []*leftOut) error {
 		}
 	}
 	advice = append(advice, "on_oom skip leaves out what doesn't fit", "use a smaller network or fewer cpu_workers, or raise memory_limit")
-	return fmt.Errorf("%s; %s", what, strings.Join(advice, "; or "))
+	return fmt.Errorf("%w: %s; %s", ErrOutOfMemory, what, strings.Join(advice, "; or "))
 }
 
 // least is what a pass over an utterance alone takes at the least, in bytes of each arena.
@@ -124,16 +124,17 @@ func (r *run) misfit(err error, p peak) error {
 	case failed != nil:
 		return errors.Join(err, failed)
 	case len(fitting) > 0:
-		return fmt.Errorf("%s: %w; what would fit: %s; auto_fit chooses among them by itself", text, err, strings.Join(fitting, "; "))
+		return fmt.Errorf("%w: %s: %w; what would fit: %s; auto_fit chooses among them by itself", ErrOutOfMemory, text, err, strings.Join(fitting, "; "))
 	}
-	return fmt.Errorf("%s: %w; no other micro-batch or recompute fits: use a smaller network, max_duration or fewer cpu_workers, or raise memory_limit", text, err)
+	return fmt.Errorf("%w: %s: %w; no other micro-batch or recompute fits: use a smaller network, max_duration or fewer cpu_workers, or raise memory_limit",
+		ErrOutOfMemory, text, err)
 }
 
 // withMemoryAdvice adds which settings need less, where an error is about memory.
 func withMemoryAdvice(err error) error {
 	var oom *device.OutOfMemory
 	if errors.As(err, &oom) {
-		return fmt.Errorf("%w; use a smaller network, batch_size or max_duration, or fewer cpu_workers", err)
+		return fmt.Errorf("%w: %w; use a smaller network, batch_size or max_duration, or fewer cpu_workers", ErrOutOfMemory, err)
 	}
 	return err
 }

@@ -16,23 +16,26 @@ import (
 
 // run is a run in progress.
 type run struct {
-	cfg       Config
-	sets      sets
-	net       model.Config
-	pool      *device.Pool            // of all buffers
-	limitFrom string                  // what sets its limit
-	machine   machine.Memory          // when the run began
-	peak      int64                   // the most that was allocated up to the last record, bytes
-	cleared   int                     // how often idle memory was given back
-	staged    map[string]string       // the figures that each point of the log had last
-	reliefs   [update.Lowered + 1]int // how often each was needed in this session
-	replica   update.Replica
-	updater   *update.Updater
-	judge     *recognize.Recognizer // scores with the weights in training
-	ledger    *ledger
-	report    *reporter
-	metrics   *metrics
-	meter     meter
+	cfg         Config
+	sets        sets
+	net         model.Config
+	pool        *device.Pool            // of all buffers
+	limitFrom   string                  // what sets its limit
+	machine     machine.Memory          // when the run began
+	peak        int64                   // the most that was allocated up to the last record, bytes
+	cleared     int                     // how often idle memory was given back
+	staged      map[string]string       // the figures that each point of the log had last
+	base        int64                   // what the process took before anything was loaded, bytes
+	held        held                    // what it will hold beside buffers
+	buffersOnly bool                    // for tests: nothing else counts under the limit
+	reliefs     [update.Lowered + 1]int // how often each was needed in this session
+	replica     update.Replica
+	updater     *update.Updater
+	judge       *recognize.Recognizer // scores with the weights in training
+	ledger      *ledger
+	report      *reporter
+	metrics     *metrics
+	meter       meter
 
 	remote  remote // answers konkanitrain mem
 	first   bool   // no update of this session is made yet
@@ -61,7 +64,8 @@ type Options struct {
 	Out    io.Writer // progress, for a person; nil: none
 	Origin *Origin   // what FindOrigin has returned for the configuration; nil: Run looks itself
 
-	memory device.Device // for tests: where the replica's buffers lie; nil: the host's memory
+	buffersOnly bool          // for tests: nothing beside buffers counts under the limit
+	memory      device.Device // for tests: where the replica's buffers lie; nil: the host's memory
 }
 
 // Result is what a run has come to.

@@ -28,7 +28,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	}
 	report := newReporter(o.Out)
 	report.say("device: %s (%s)", chosen, why)
-	r := &run{cfg: cfg, first: true, staged: map[string]string{}, report: report, ledger: newLedger(cfg, report)}
+	r := &run{cfg: cfg, first: true, base: baseBytes(), buffersOnly: o.buffersOnly, staged: map[string]string{}, report: report, ledger: newLedger(cfg, report)}
 	under := o.memory
 	if under == nil {
 		under = device.NewHost()

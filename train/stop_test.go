@@ -95,13 +95,13 @@ func TestReplicaBreaks(t *testing.T) {
 	broken := errors.New("worker 0 broke down")
 	for name, c := range map[string]struct {
 		evalEvery, at, want int
-		fail                func(f *faulty)
+		fail                func(f *frail)
 	}{
-		"passes":                 {100, 3, 3, func(f *faulty) { f.run = broken }},
-		"memory":                 {100, 3, 3, func(f *faulty) { f.prepare = broken }},
-		"sums":                   {100, 3, 3, func(f *faulty) { f.reduce = broken }},
-		"in a validation":        {3, 3, 3, func(f *faulty) { f.run = broken }},
-		"in the last validation": {100, 5, 5, func(f *faulty) { f.run = broken }},
+		"passes":                 {100, 3, 3, func(f *frail) { f.run = broken }},
+		"memory":                 {100, 3, 3, func(f *frail) { f.prepare = broken }},
+		"sums":                   {100, 3, 3, func(f *frail) { f.reduce = broken }},
+		"in a validation":        {3, 3, 3, func(f *frail) { f.run = broken }},
+		"in the last validation": {100, 5, 5, func(f *frail) { f.run = broken }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			straight := small(tiny(t, manifest))

@@ -4,7 +4,6 @@ import (
 	"konkanitrain/data"
 	"konkanitrain/data/feature"
 	"konkanitrain/internal/settings"
-	"konkanitrain/internal/words"
 )
 
 // maxWindow is the most utterances in an update: far more than is of use, and few enough to plan with.
@@ -24,10 +23,8 @@ func (c Config) Validate() error {
 	p.Require(o.BatchSize < 1 || o.GradAccum <= maxWindow/o.BatchSize, "batch_size grad_accum",
 		"batch_size %d x grad_accum %d: want at most %d utterances in an update", o.BatchSize, o.GradAccum, maxWindow)
 	p.Require(r.Resume == "" || r.InitFrom == "", "resume init_from", "resume and init_from are both set: a resumed run has its weights already")
-	if r.MemoryLimit != "auto" && r.MemoryLimit != "" {
-		_, err := words.ParseBytes(r.MemoryLimit)
-		p.Add(settings.About("memory_limit", err))
-	}
+	_, _, err = r.memory().Budget()
+	p.Add(settings.About("memory_limit", err))
 	p.Require(r.EarlyStop == 0 || c.Data.ValManifest != "", "early_stop val_manifest",
 		"early_stop is %d, but there is no val_manifest to judge by", r.EarlyStop)
 	return p.Err()

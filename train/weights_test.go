@@ -104,6 +104,15 @@ func blank(net model.Config, prefix string) (list []*named) {
 // weightsOf reads the weights of a checkpoint, or of a model's file.
 func weightsOf(t testing.TB, path string) (all []float32) {
 	t.Helper()
+	for _, n := range parametersOf(t, path) {
+		all = append(all, n.data...)
+	}
+	return all
+}
+
+// parametersOf is the same by name.
+func parametersOf(t testing.TB, path string) []*named {
+	t.Helper()
 	d, err := recognize.Describe(path)
 	if err != nil {
 		t.Fatal(err)
@@ -116,10 +125,7 @@ func weightsOf(t testing.TB, path string) (all []float32) {
 	if err := m.LoadWeights(tensors(list)); err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range list {
-		all = append(all, n.data...)
-	}
-	return all
+	return list
 }
 
 // contents is what a checkpoint holds.
@@ -168,37 +174,37 @@ func damage(t testing.TB, dir string, step int, file string) {
 	write(t, path, string(b))
 }
 
-// faulty is a replica whose methods can be made to fail: those with an error here.
-type faulty struct {
+// frail is a replica whose methods can be made to fail: those with an error here.
+type frail struct {
 	update.Replica
 	run, prepare, reduce, update, finite, initialize, export, load, mean error
 
 	overflow bool // the gradient is infinite
 }
 
-// intercept puts a faulty replica between a run and its own one.
-func intercept(r *run) *faulty {
-	f := &faulty{Replica: r.replica}
+// intercept puts a frail replica between a run and its own one.
+func intercept(r *run) *frail {
+	f := &frail{Replica: r.replica}
 	r.replica, r.updater.Runner.Replica, r.ledger.memory.replica = f, f, f
 	r.judge = recognize.New(r.net, f, r.cfg.Optimizer.BatchSize, r.ledger.state.Vocabulary, r.cfg.Policy())
 	return f
 }
 
-func (f *faulty) Prepare(batches []engine.Batch[update.Variant], bytes int64) error {
+func (f *frail) Prepare(batches []engine.Batch[update.Variant], bytes int64) error {
 	if f.prepare != nil {
 		return f.prepare
 	}
 	return f.Replica.Prepare(batches, bytes)
 }
 
-func (f *faulty) Run(p *engine.Pass[update.Variant]) error {
+func (f *frail) Run(p *engine.Pass[update.Variant]) error {
 	if f.run != nil {
 		return f.run
 	}
 	return f.Replica.Run(p)
 }
 
-func (f *faulty) Reduce() (float64, error) {
+func (f *frail) Reduce() (float64, error) {
 	if f.reduce != nil {
 		return 0, f.reduce
 	}
@@ -209,42 +215,42 @@ func (f *faulty) Reduce() (float64, error) {
 	return squares, err
 }
 
-func (f *faulty) Update(s engine.AdamW) error {
+func (f *frail) Update(s engine.AdamW) error {
 	if f.update != nil {
 		return f.update
 	}
 	return f.Replica.Update(s)
 }
 
-func (f *faulty) Finite() (*engine.NotFinite, error) {
+func (f *frail) Finite() (*engine.NotFinite, error) {
 	if f.finite != nil {
 		return nil, f.finite
 	}
 	return f.Replica.Finite()
 }
 
-func (f *faulty) Initialize(seed uint64) error {
+func (f *frail) Initialize(seed uint64) error {
 	if f.initialize != nil {
 		return f.initialize
 	}
 	return f.Replica.Initialize(seed)
 }
 
-func (f *faulty) Export(of engine.Flat, name string, w io.Writer) error {
+func (f *frail) Export(of engine.Flat, name string, w io.Writer) error {
 	if f.export != nil {
 		return f.export
 	}
 	return f.Replica.Export(of, name, w)
 }
 
-func (f *faulty) Import(of engine.Flat, name string, r io.Reader) error {
+func (f *frail) Import(of engine.Flat, name string, r io.Reader) error {
 	if f.load != nil {
 		return f.load
 	}
 	return f.Replica.Import(of, name, r)
 }
 
-func (f *faulty) Mean(n int, load func(i int) error) ([]int, error) {
+func (f *frail) Mean(n int, load func(i int) error) ([]int, error) {
 	if f.mean != nil {
 		return nil, f.mean
 	}

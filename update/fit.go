@@ -177,14 +177,14 @@ func (f *Fit) Relieve(rung int, err error, need int64) bool {
 }
 
 // lower is a limit under which something else is tried than what takes need bytes: what there is room for, as far as
-// that is known, or what the arenas hold already; where neither is less than was refused, half of it.
+// that is known, or what the arenas hold already; where neither is less than was refused, an eighth less than that.
 func (f *Fit) lower(need int64) int64 {
 	have := f.replica.Room()
 	if have >= need {
 		have = f.replica.Usage().Arenas / int64(f.replica.Wishes().Workers)
 	}
 	if have >= need || have <= 0 {
-		have = need / 2
+		have = need * 7 / 8
 	}
 	return max(have, 1)
 }

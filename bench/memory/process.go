@@ -17,7 +17,7 @@ import (
 type process struct {
 	output string // both streams
 	peak   int64  // the most that was resident: RSS
-	// Of the largest RSS that was seen, looking every few milliseconds: memory of its own, and pages of the program's file.
+	// Of the largest RSS that was seen, looking every few milliseconds: memory of its own, and pages of files.
 	anonymous, file int64
 }
 

@@ -29,8 +29,8 @@ func (s sound) check() error {
 // alphabet is as many letters as a script has.
 const alphabet = "अआइईउऊएऐओऔकखगघचछजझटठडढणतथदधनपफबभमयरलवशषसहळ"
 
-// write makes WAV files and two manifests in dir. Lengths go evenly from half of the mean to one and a half of it, in an
-// order of their own; there are ten letters to a second. The same settings give the same files.
+// write makes WAV files and two manifests in dir. Lengths go evenly from half of the mean to one and a half of it, in
+// an order of their own; there are ten letters to a second. The same settings give the same files.
 func (s sound) write(dir string) (train, val string, err error) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, name := range []string{"train", "val"} {

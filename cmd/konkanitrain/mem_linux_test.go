@@ -35,7 +35,7 @@ func TestMemOfARun(t *testing.T) {
 
 	pid := s.Process.Pid
 	testkit.MustContain(t, mustMem(t, run, "info"), fmt.Sprintf("run        in %s: process %d, for ", run, pid), ", update ", ", epoch ",
-		"\nallocated ", "\nreserved ", "\nheld ", "\ncap ", "  weights\n", "  moments\n")
+		"\nallocated ", "\nreserved ", "\nheld ", "\ncap ", "  weights\n", "  first moments\n")
 	var report memoryReport
 	if err := json.Unmarshal([]byte(mustMem(t, run, "info", "--json")), &report); err != nil {
 		t.Fatal(err)

@@ -15,8 +15,10 @@ type trained struct {
 
 // machine is the settings of a command that uses a trained model: what computes.
 type machine struct {
-	Device     string `yaml:"device" default:"auto" check:"auto|cpu|cuda" help:"what computes"`
-	CPUWorkers int    `yaml:"cpu_workers" default:"0" check:"0..1024" zero:"one for each core" help:"compute workers on a CPU"`
+	Device         string  `yaml:"device" default:"auto" check:"auto|cpu|cuda" help:"what computes"`
+	CPUWorkers     int     `yaml:"cpu_workers" default:"0" check:"0..1024" zero:"one for each core" help:"compute workers on a CPU"`
+	MemoryLimit    string  `yaml:"memory_limit" default:"auto" check:"not empty" help:"the most memory to hold in all, as 2GiB; auto: what the machine, its control group or ulimit leaves"`
+	MemoryFraction float64 `yaml:"memory_fraction" default:"0" check:"share" zero:"0.9 of the machine's memory, or all of a memory_limit that is given" help:"share of the machine's memory, or of memory_limit, to hold"`
 }
 
 // apply sets what the command line gives of a command without a file, and holds it to the checks and rules. The error
@@ -33,9 +35,17 @@ func (o *options) apply(rules func(*settings.Problems)) error {
 
 // rules are what the settings of a command that uses a trained model have to agree with.
 func (t trained) rules(p *settings.Problems) { p.Add(needFile("checkpoint", t.Checkpoint, "PATH")) }
-func (m machine) rules(p *settings.Problems) { p.Add(needDevice(m.Device)) }
+func (m machine) rules(p *settings.Problems) {
+	p.Add(needDevice(m.Device))
+	_, _, err := m.memory().Budget()
+	p.Add(settings.About("memory_limit", err))
+}
+
+func (m machine) memory() recognize.Memory {
+	return recognize.Memory{Limit: m.MemoryLimit, Fraction: m.MemoryFraction}
+}
 
 // open loads the model.
 func open(t trained, m machine, log io.Writer) (*recognize.Model, error) {
-	return recognize.Load(t.Checkpoint, recognize.LoadOptions{Device: m.Device, Workers: m.CPUWorkers, Log: log})
+	return recognize.Load(t.Checkpoint, recognize.LoadOptions{Device: m.Device, Workers: m.CPUWorkers, Memory: m.memory(), Log: log})
 }

@@ -10,8 +10,8 @@ func Sized[T any](buf []T, n int) []T {
 	return buf[:n]
 }
 
-// ReadBytes is what a Reader keeps after a part of n samples, in bytes: the samples, and a piece of the file as bytes and
-// as integers. Samples of one byte, which are rare, make twice as many integers.
+// ReadBytes is what a Reader keeps after a part of n samples, in bytes: the samples, and a piece of the file as bytes
+// and as integers. Samples of one byte, which are rare, make twice as many integers.
 func ReadBytes(n int) int64 { return 4*int64(n) + pieceBytes + 8*pieceBytes/2 }
 
 // ScratchBytes is what one goroutine takes while it resamples n samples, in bytes, without the result.

@@ -57,7 +57,7 @@ func startBrowser(t *testing.T) *browser {
 		}
 	}
 	if path == "" {
-		t.Skipf("NOT TESTED: the page in a browser. None of %v is installed (Debian: apt-get install chromium-headless-shell)", browserNames)
+		t.Skipf("NOT TESTED: the page in a browser. None of %v is in the path (Debian: apt-get install %s)", browserNames, browserNames[0])
 	}
 	read3, to := pipe(t)
 	from, write4 := pipe(t)
@@ -213,10 +213,15 @@ func (b *browser) painted() {
 }
 
 // screen sets how many pixels a CSS pixel has, and whether the reader likes it light or dark.
-func (b *browser) screen(ratio float64, scheme string) {
+func (b *browser) screen(ratio float64, scheme string) { b.t.Helper(); b.window(1000, ratio, scheme) }
+
+// window is screen for a window of some width in CSS pixels.
+func (b *browser) window(width int, ratio float64, scheme string) {
 	b.t.Helper()
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 1000, "height": 1600, "deviceScaleFactor": ratio, "mobile": false}, nil)
-	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+	metrics := map[string]any{"width": width, "height": 1600, "deviceScaleFactor": ratio, "mobile": false}
+	b.call("Emulation.setDeviceMetricsOverride", metrics, nil)
+	preference := map[string]string{"name": "prefers-color-scheme", "value": scheme}
+	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{preference}}, nil)
 }
 
 // screenshot is what the reader sees.
@@ -234,8 +239,9 @@ func (b *browser) screenshot() image.Image {
 
 // Keys that are held while something else happens.
 const (
-	alt   = 1
-	shift = 8
+	alt     = 1
+	control = 2
+	shift   = 8
 )
 
 // mouse does something with the mouse at a place of the window, in CSS pixels.
@@ -288,6 +294,8 @@ func (b *browser) key(name string, modifiers int) {
 		params["type"], params["text"] = "keyDown", "\r"
 	}
 	b.call("Input.dispatchKeyEvent", params, nil)
-	b.call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": name, "modifiers": modifiers, "windowsVirtualKeyCode": code}, nil)
+	delete(params, "text")
+	params["type"] = "keyUp"
+	b.call("Input.dispatchKeyEvent", params, nil)
 	b.painted()
 }

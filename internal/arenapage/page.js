@@ -32,8 +32,8 @@ function zoom(x, y, factorX, factorY) {
 
 // zoomMiddle zooms around the step that is shown, if it is in view, and the middle of the bytes.
 function zoomMiddle(factor) {
-  const p = plot(), x = toX(shown.step + 0.5);
-  zoom(p.left <= x && x <= p.right ? x : (p.left + p.right) / 2, (p.top + p.bottom) / 2, factor, factor);
+  const x = toX(shown.step + 0.5), inView = plot.left <= x && x <= plot.right;
+  zoom(inView ? x : (plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2, factor, factor);
 }
 
 // move moves the view by parts of its width and height.
@@ -86,9 +86,9 @@ function hush() {
 
 // point says what lies under the pointer.
 function point(event) {
-  const p = plot(), x = event.offsetX, y = event.offsetY;
-  if (x < p.left || x >= p.right || y < margin.top || y > p.bottom) return hush();
-  tell(clamp(Math.floor(stepAt(x)), 0, steps() - 1), y < p.top ? undefined : byteAt(y), x, y);
+  const x = event.offsetX, y = event.offsetY;
+  if (x < plot.left || x >= plot.right || y < margin.top || y > plot.bottom) return hush();
+  tell(clamp(Math.floor(stepAt(x)), 0, steps() - 1), y < plot.top ? undefined : byteAt(y), x, y);
 }
 
 let drag = null; // where the button went down, and what was in view
@@ -105,13 +105,14 @@ canvas.addEventListener("pointermove", event => {
   drag.moved = true;
   hush();
   canvas.classList.add("dragged");
-  const p = plot(), v = drag.view;
-  const byX = -right / (p.right - p.left) * (v.right - v.left), byY = down / (p.bottom - p.top) * (v.top - v.bottom);
+  const v = drag.view;
+  const byX = -right / (plot.right - plot.left) * (v.right - v.left);
+  const byY = down / (plot.bottom - plot.top) * (v.top - v.bottom);
   look(v.left + byX, v.right + byX, v.bottom + byY, v.top + byY);
 });
 canvas.addEventListener("pointerup", event => {
-  const p = plot();
-  if (drag && !drag.moved && event.offsetX >= p.left && event.offsetX < p.right) pin(Math.floor(stepAt(event.offsetX)));
+  const x = event.offsetX;
+  if (drag && !drag.moved && plot.left <= x && x < plot.right) pin(Math.floor(stepAt(x)));
   endDrag();
 });
 canvas.addEventListener("pointercancel", endDrag);
@@ -135,25 +136,26 @@ canvas.addEventListener("wheel", event => {
 // nextBuffer frames the next buffer above (by 1) or below (by -1) the framed one, of those that live in the shown step.
 function nextBuffer(by) {
   const {offsets, sizes} = shown.program;
-  const live = [...offsets.keys()].filter(i => livesAt(i, shown.step) && sizes[i] > 0).sort((a, b) => offsets[a] - offsets[b]);
+  const live = [...offsets.keys()].filter(i => livesAt(i, shown.step) && sizes[i] > 0);
+  live.sort((a, b) => offsets[a] - offsets[b]);
   if (live.length === 0) return;
   const at = live.indexOf(shown.buffer);
   const i = live[at < 0 ? (by > 0 ? 0 : live.length - 1) : clamp(at + by, 0, live.length - 1)];
   const middle = offsets[i] + sizes[i] / 2;
-  if (middle < shown.bottom || middle > shown.top) move(0, (middle - (shown.bottom + shown.top) / 2) / (shown.top - shown.bottom));
-  bringStepIntoView();
+  show(shown.step + 0.5, middle);
   tell(shown.step, offsets[i], toX(shown.step + 0.5), toY(middle));
 }
 
-function bringStepIntoView() {
-  const step = shown.step + 0.5;
-  if (step < shown.left || step > shown.right) move((step - (shown.left + shown.right) / 2) / (shown.right - shown.left), 0);
+// show moves what is not in view, a step or a byte, to the middle.
+function show(step, byte) {
+  const away = (x, low, high) => low <= x && x <= high ? 0 : (x - (low + high) / 2) / (high - low);
+  move(away(step, shown.left, shown.right), away(byte, shown.bottom, shown.top));
 }
 
 // goTo pins a step and says what it does.
 function goTo(step) {
   pin(step);
-  bringStepIntoView();
+  show(shown.step + 0.5, shown.bottom);
   tell(shown.step, undefined, toX(shown.step + 0.5), margin.top + margin.curve);
 }
 

@@ -17,6 +17,8 @@ func TestPicture(t *testing.T) {
 		test func(t *testing.T, b *browser)
 	}{
 		{"buffers are drawn where they lie", testDrawn},
+		{"marks and the curve", testMarks},
+		{"the picture follows the window", testWindow},
 		{"the table is that of the static page", testTable},
 		{"pointing at something tells what it is", testPoint},
 		{"a click pins a step", testPin},
@@ -78,6 +80,62 @@ func testDrawn(t *testing.T, b *browser) {
 			check("above them", color["free"], 4.1, 960)
 			check("before them", color["free"], 3.9, 925)
 			check("after the attention", color["free"], 6.1, 650)
+		}
+	}
+}
+
+// A broken line stands where the backward pass begins and nowhere else; the curve ends at each step's bytes in use.
+func testMarks(t *testing.T, b *browser) {
+	p := small().Programs[0]
+	b.open(written(t, small()))
+	picture, plot, all, light := b.screenshot(), b.plot(), b.view(), colors(t)["light"]
+	for step := range p.Steps[1:] {
+		dashes := 0
+		for _, x := range []float64{-1, 0, 1} { // a line that is one pixel wide
+			for byte := 710.0; byte < 890; byte++ {
+				atX, atY := all.point(plot, float64(step), byte)
+				if colorAt(picture, 1, atX+x, atY) == light["ink"] {
+					dashes++
+				}
+			}
+		}
+		if (dashes > 0) != (step == 6) {
+			t.Errorf("%d dark points where step %d begins; the backward pass begins at step 6", dashes, step)
+		}
+	}
+	curve := eval[box](b, `(top => ({Left: top.left, Top: top.top + margin.top, Bottom: top.top + margin.top + margin.curve}))
+		(canvas.getBoundingClientRect())`)
+	for step, live := range p.live() {
+		part := 0.8
+		if step == peak(p.live()) {
+			part = 0.2 // then comes its mark
+		}
+		x, _ := all.point(plot, float64(step)+part, 0)
+		y := curve.Bottom - float64(live)/float64(p.Size)*(curve.Bottom-curve.Top)
+		if above, below := colorAt(picture, 1, x, y-4), colorAt(picture, 1, x, y+6); above != light["page"] || below != light["free"] {
+			t.Errorf("step %d: the curve at %d bytes has %s above and %s below", step, live, above, below)
+		}
+	}
+}
+
+// A page that is open follows the size of its window, and the reader's change from light to dark.
+func testWindow(t *testing.T, b *browser) {
+	defer b.screen(1, "light")
+	b.open(written(t, small()))
+	before := b.plot()
+	for _, change := range []struct {
+		ratio  float64
+		scheme string
+	}{{1, "light"}, {1, "dark"}, {2, "dark"}} {
+		b.window(600, change.ratio, change.scheme)
+		picture, plot, color := b.screenshot(), b.plot(), colors(t)[change.scheme]
+		if plot.Right > before.Right-300 {
+			t.Errorf("the picture reaches from %v to %v in a window of 600", plot.Left, plot.Right)
+		}
+		for step, want := range map[float64]string{1.8: color["free"], 2.2: color["k2"]} { // a buffer begins at step 2
+			if x, y := b.view().point(plot, step, 590); colorAt(picture, change.ratio, x, y) != want {
+				t.Errorf("%+v: step %v is %s, want %s", change, step, colorAt(picture, change.ratio, x, y), want)
+			}
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (b *browser) view() view { b.t.Helper(); return eval[view](b, viewNow) }
 func (b *browser) plot() box {
 	b.t.Helper()
 	return eval[box](b, `(() => {
-		const c = canvas.getBoundingClientRect(), p = plot();
+		const c = canvas.getBoundingClientRect(), p = plot;
 		return {Left: c.left + p.left, Top: c.top + p.top, Right: c.left + p.right, Bottom: c.top + p.bottom};
 	})()`)
 }

@@ -2,6 +2,8 @@
 
 const opened = new Set(); // parts whose buffers are listed
 
+const columns = ["place in the network", "bytes", "share of the arena", "by kind"];
+
 // element makes an element with properties and children.
 function element(tag, properties, ...children) {
   const e = Object.assign(document.createElement(tag), properties);
@@ -9,7 +11,8 @@ function element(tag, properties, ...children) {
   return e;
 }
 
-// holders are the parts of the network that hold memory during a step, the largest first, equal ones in the order of the buffers.
+// holders are the parts of the network that hold memory during a step, the largest first, equal ones in the order of
+// the buffers.
 function holders(step) {
   const {blocks, kind, sizes} = shown.program, parts = new Map();
   for (let i = 0; i < sizes.length; i++) {
@@ -46,8 +49,7 @@ function showTable() {
     element("h2", {textContent: "Who holds what at " + (step === peak ? "the peak" : "step " + step)}),
     element("p", {textContent: `${name}: step ${step}, ${stepText(step)}`}),
     element("table", {},
-      element("thead", {}, element("tr", {},
-        ...["place in the network", "bytes", "share of the arena", "by kind"].map(t => element("th", {scope: "col", textContent: t})))),
+      element("thead", {}, element("tr", {}, ...columns.map(t => element("th", {scope: "col", textContent: t})))),
       rows,
       element("tfoot", {}, sum("in use", live[step]), sum("free", size - live[step]), sum("arena", size))));
   showLegend(parts);
@@ -79,7 +81,8 @@ function partRows(part, largest) {
   };
   open(opened.has(part.name));
   button.addEventListener("click", () => open(button.ariaExpanded !== "true"));
-  return [element("tr", {className: "part"}, header(button), ...cells(part.bytes, size), element("td", {}, bar)), ...rows];
+  const whole = element("tr", {className: "part"}, header(button), ...cells(part.bytes, size), element("td", {}, bar));
+  return [whole, ...rows];
 }
 
 function patch(kind, percent) {
@@ -95,8 +98,8 @@ function swatch(kind) {
   return e;
 }
 
-// showLegend lists the kinds that the program has, with what they hold in the step that is shown. Pressing one takes the
-// color from all others.
+// showLegend lists the kinds that the program has, with what they hold in the step that is shown. Pressing one takes
+// the color from all others.
 function showLegend(parts) {
   const present = new Set(shown.program.kind);
   const focused = document.activeElement && document.activeElement.dataset.kind;
