@@ -223,13 +223,6 @@ func (c *Crew[K]) Shrink(bytes int64) {
 	}
 }
 
-// Trim gives the device's idle memory and the Go heap's idle pages back to the system. Arenas stay: the next pass needs
-// them.
-func (c *Crew[K]) Trim() {
-	c.dev.Trim()
-	debug.FreeOSMemory()
-}
-
 // Forget drops all programs and their bindings.
 func (c *Crew[K]) Forget() {
 	c.programs.Clear()

@@ -97,17 +97,11 @@ func (n *Null[K]) Mean(count int, load func(i int) error) (used []int, err error
 	return used, nil
 }
 
-// MachineBytes is 0: nothing is bound to memory.
-func (n *Null[K]) MachineBytes() int64 { return 0 }
-
 // Usage is what a crew would hold.
 func (n *Null[K]) Usage() Usage { return n.usage(len(n.arenas)) }
 
 // Shrink makes arenas that are larger as small as bytes.
 func (n *Null[K]) Shrink(bytes int64) { n.shrink(bytes) }
-
-// Trim gives the device's idle memory back.
-func (n *Null[K]) Trim() { n.dev.Trim() }
 
 // Forget drops all programs.
 func (n *Null[K]) Forget() { n.programs.Clear() }

@@ -34,19 +34,22 @@ type PlanOptions struct {
 
 	Page io.Writer // gets the picture of the largest programs' memory; nil: nobody wants it
 
-	costs *engine.Costs // for tests: what ops cost; nil: what Origin knows
+	costs       *engine.Costs // for tests: what ops cost; nil: what Origin knows
+	buffersOnly bool          // for tests: nothing beside buffers counts under the limit
 }
 
-// Plan says what a run takes in memory, and whether it fits, before anything is allocated or trained. The figures are
+// Plan says what a run takes in memory, and whether it fits, before anything is allocated or trained. Its buffers are
 // those of [Run] with the same configuration, to the byte: the same shapes of the same epochs, dealt to as many workers
-// and fitted in the same way, on a device that counts and keeps nothing. Of sound files only headers are read, and
-// nothing is written. The run is planned from its first update on, also where the configuration resumes one.
+// and fitted in the same way, on a device that counts and keeps nothing. What the process holds beside them is foreseen
+// as Run foresees it, from what is in use on the heap. Of sound files only headers are read, and nothing is written. The
+// run is planned from its first update on, also where the configuration resumes one.
 //
 // A card is one worker whose micro-batches have up to batch_size rows. Programs are those of the CPU's kernels.
 //
 // A run that doesn't fit is no error. An error says what in the configuration, the options or the manifests makes no
 // run.
 func Plan(ctx context.Context, cfg Config, o PlanOptions) (*PlanReport, error) {
+	defer leanHeap()()
 	p, err := newPlanner(ctx, cfg, o)
 	if err != nil {
 		return nil, err
@@ -64,6 +67,7 @@ type planner struct {
 	*run
 	o       PlanOptions
 	library *engine.Library[update.Variant]
+	workers int
 	null    *engine.Null[update.Variant]
 	whole   *passes // what it would send through the network with room for everything
 	passes  *passes // what it will
@@ -81,7 +85,7 @@ func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error
 	}
 	cfg.Run.ProfileSteps = 0
 	report := newReporter(o.Out)
-	p := &planner{run: &run{cfg: cfg, report: report, ledger: newLedger(cfg, report)}, o: o}
+	p := &planner{run: &run{cfg: cfg, base: baseBytes(), buffersOnly: o.buffersOnly, report: report, ledger: newLedger(cfg, report)}, o: o}
 	p.ledger.origin = &Origin{} // the vocabulary is that of the texts
 	if err := p.ledger.findSource(); err != nil {
 		return nil, err
@@ -97,7 +101,15 @@ func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error
 		return nil, err
 	}
 	p.library = engine.NewLibrary(network)
-	return p, p.count(p.workers())
+	switch {
+	case o.Card != nil:
+		p.workers = 1
+	case cfg.Run.CPUWorkers > 0:
+		p.workers = cfg.Run.CPUWorkers
+	default:
+		p.workers = runtime.GOMAXPROCS(0)
+	}
+	return p, p.count()
 }
 
 // Check refuses options that make no plan with a configuration: what contradicts it, or would say nothing beside it.
@@ -153,26 +165,15 @@ func (p *planner) learned() error {
 	return nil
 }
 
-// workers are as many as the run has.
-func (p *planner) workers() int {
-	switch {
-	case p.o.Card != nil:
-		return 1
-	case p.cfg.Run.CPUWorkers > 0:
-		return p.cfg.Run.CPUWorkers
-	}
-	return runtime.GOMAXPROCS(0)
-}
-
-// count makes a replica with so many workers on a device that keeps nothing. The limit comes afterwards: what doesn't
-// fit is to be counted too.
-func (p *planner) count(workers int) error {
+// count makes the replica, on a device that keeps nothing. The limit comes afterwards: what doesn't fit is to be counted
+// too.
+func (p *planner) count() error {
 	limit, why, err := p.limit()
 	if err != nil {
 		return err
 	}
 	p.pool, p.limitFrom = device.NewPool(device.NewNull(0), 0), why
-	if p.null, err = engine.NewNull(p.pool, p.library, workers, true); err != nil {
+	if p.null, err = engine.NewNull(p.pool, p.library, p.workers, true); err != nil {
 		return err
 	}
 	if p.o.Card != nil {
@@ -191,7 +192,7 @@ func (p *planner) limit() (bytes int64, why string, err error) {
 	case p.o.Card != nil:
 		bytes, why = p.o.Card.Memory, "as PyTorch reports for it"
 	default:
-		return p.cfg.Run.budget()
+		return p.cfg.Run.memory().Budget()
 	}
 	if f, whole := p.cfg.Run.MemoryFraction, bytes; f > 0 {
 		bytes, why = int64(f*float64(bytes)), fmt.Sprintf("memory_fraction %g of %s, %s", f, words.Binary(whole), why)

@@ -39,7 +39,7 @@ func (p *planner) advice() (list []string, err error) {
 
 // otherSettings are those with which the run fits, in float32 and with fp16, each with as many workers as can be.
 func (p *planner) otherSettings() (list []string, err error) {
-	now, workers := p.cfg.Run, p.null.Wishes().Workers
+	now, workers := p.cfg.Run, p.workers
 	seen := map[bool]bool{}
 	for n := workers; n >= 1; n /= 2 {
 		for _, half := range []bool{now.FP16, true} {
@@ -76,14 +76,13 @@ func (p *planner) otherSettings() (list []string, err error) {
 
 // totalUnder is what the run holds with other settings of memory and so many workers, in bytes; 0 where it doesn't fit.
 func (p *planner) totalUnder(settings RunConfig, workers int) (int64, error) {
-	q := &planner{run: &run{cfg: p.cfg, sets: p.sets, net: p.net, report: p.report, ledger: p.ledger}, o: p.o, library: p.library}
+	q := &planner{run: &run{cfg: p.cfg, base: p.base, buffersOnly: p.buffersOnly, sets: p.sets, net: p.net, report: p.report, ledger: p.ledger}, o: p.o, library: p.library, workers: workers}
 	q.cfg.Run = settings
-	if err := q.count(workers); err != nil {
+	if err := q.count(); err != nil {
 		return 0, err
 	}
 	defer q.replica.Close()
-	var err error
-	if q.whole, q.passes, err = q.choosePasses(); err != nil || !q.enough() {
+	if err := q.choose(); err != nil || !q.enough() {
 		return 0, err
 	}
 	return q.totalWith(q.passes.most.bytes), nil

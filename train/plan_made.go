@@ -48,6 +48,7 @@ func (p *planner) length(seconds, speed float64) (data.Length, error) {
 func (p *planner) madeUpLoader(set *data.Set) (*data.Loader, error) {
 	return data.NewLoader(set, data.LoaderOptions{
 		Evaluate: true, Window: p.cfg.Window(), Feature: p.cfg.Features(nil), Workers: p.cfg.Data.NumWorkers,
+		CacheWaves: cacheWaves,
 	})
 }
 

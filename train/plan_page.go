@@ -75,6 +75,7 @@ func (p *planner) facts(r *PlanReport) []arenapage.Fact {
 		{Name: "gradients", Value: words.Binary(t.Gradients)},
 		{Name: "moments", Value: words.Binary(t.Moments)},
 		{Name: "activations as set", Value: fmt.Sprintf("%s, %s each", words.Count(r.Workers, "worker"), words.Binary(t.Arena))},
+		{Name: "beside buffers", Value: words.Binary(t.Beside)},
 		{Name: "in all as set", Value: words.Binary(t.Total)},
 	}
 	if r.Limit > 0 {

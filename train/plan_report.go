@@ -26,6 +26,7 @@ type PlanReport struct {
 	AsSet  PlanTotal  `json:"as_set"`
 	Peak   *PlanPass  `json:"peak"`   // the largest pass of AsSet; null where there is none
 	Fitted *PlanTotal `json:"fitted"` // null unless the verdict is fitted
+	Beside []PlanPart `json:"beside"` // what is held beside buffers, as set and fitted
 
 	Verdict  string          `json:"verdict"`
 	Choice   []PlanPass      `json:"choice"`   // of Fitted: all passes of training, those with the most rows first
@@ -50,16 +51,20 @@ type PlanParameters struct {
 
 // PlanTotal is who holds memory, in bytes.
 type PlanTotal struct {
-	Weights    int64   `json:"weights"`
-	Gradients  int64   `json:"gradients"` // of all workers
-	Moments    int64   `json:"moments"`   // both
-	Workspaces int64   `json:"workspaces"`
-	Tables     int64   `json:"tables"`
-	Other      int64   `json:"other"`       // what else a run counts under its limit: sound, windows, programs
-	Arena      int64   `json:"arena"`       // activations of one worker
-	Arenas     int64   `json:"activations"` // of all workers
-	Total      int64   `json:"total"`
-	Seconds    float64 `json:"seconds"` // of the update with the largest pass; 0: unknown
+	Weights   int64   `json:"weights"`
+	Gradients int64   `json:"gradients"`   // of all workers
+	Moments   int64   `json:"moments"`     // both
+	Arena     int64   `json:"arena"`       // activations of one worker
+	Arenas    int64   `json:"activations"` // of all workers
+	Beside    int64   `json:"beside"`      // all else that counts under the limit: see PlanReport.Beside
+	Total     int64   `json:"total"`
+	Seconds   float64 `json:"seconds"` // of the update with the largest pass; 0: unknown
+}
+
+// PlanPart is a part of the memory, by name.
+type PlanPart struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
 }
 
 // PlanPass is a micro-batch.

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	mostShapes = 8    // that are all listed; of more only some are
+	mostShapes = 4    // that are all listed; of more only some are
 	mostRows   = 1024 // of a micro-batch that is looked for
 )
 

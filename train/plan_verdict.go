@@ -15,7 +15,7 @@ import (
 func (p *planner) plan() (*PlanReport, error) {
 	n := p.parameters()
 	r := &PlanReport{
-		Target: "cpu", Title: words.Count(p.null.Wishes().Workers, "CPU worker"), Workers: p.null.Wishes().Workers,
+		Target: "cpu", Title: words.Count(p.workers, "CPU worker"), Workers: p.workers,
 		Limit: p.pool.Usage().Limit, LimitFrom: p.limitFrom, Vocabulary: p.net.Vocab,
 		Parameters: PlanParameters{n.Total, n.Subsampling, n.Encoder, n.CTC, n.Decoder},
 		BatchSize:  p.cfg.Optimizer.BatchSize, Window: p.cfg.Window(), Recompute: p.cfg.Run.Recompute, FP16: p.cfg.Run.FP16,
@@ -28,9 +28,10 @@ func (p *planner) plan() (*PlanReport, error) {
 		p.fit().Costs = c
 	}
 	var err error
-	if p.whole, p.passes, err = p.choosePasses(); err != nil {
+	if err = p.choose(); err != nil {
 		return nil, err
 	}
+	r.Beside = p.beside()
 	if r.AsSet, err = p.total(p.whole); err != nil {
 		return nil, err
 	}
@@ -51,6 +52,46 @@ func (p *planner) plan() (*PlanReport, error) {
 	}
 	r.NotCounted = p.notCounted()
 	return r, nil
+}
+
+// choose lists what the run will send through the network.
+func (p *planner) choose() (err error) {
+	if p.o.Card != nil {
+		// What the process holds is in another memory than that of the card, where there are only constants beside buffers.
+		p.buffersOnly = true
+		listed, err := p.listPasses()
+		if err == nil {
+			err = p.prepareTables(listed)
+		}
+		if err != nil {
+			return err
+		}
+		_ = p.pool.Hold(tables, p.replica.Usage().Tables)
+	} else {
+		// A crew's workspaces are on the heap, and are counted there once they are; this replica has none.
+		_ = p.pool.Hold(workspaces, p.replica.Usage().Workspaces)
+	}
+	p.whole, p.passes, err = p.choosePasses()
+	return err
+}
+
+// What is held beside what a run accounts for.
+const (
+	tables     = "tables of constants"
+	workspaces = "workspaces of the kernels"
+)
+
+// beside are the parts of what is held beside buffers.
+func (p *planner) beside() []PlanPart {
+	u := p.replica.Usage()
+	if p.o.Card != nil {
+		return []PlanPart{{tables, u.Tables}}
+	}
+	list := []PlanPart{{workspaces, u.Workspaces}}
+	for _, x := range p.held.parts() {
+		list = append(list, PlanPart{x.name, x.bytes})
+	}
+	return list
 }
 
 // judge says whether the run fits, and how.
@@ -108,9 +149,8 @@ func (p *planner) work(met []update.Met) (sum float64, err error) {
 func (p *planner) total(of *passes) (PlanTotal, error) {
 	u, arena := p.replica.Usage(), of.most.bytes
 	t := PlanTotal{
-		Weights: u.Weights, Gradients: u.Gradients, Moments: u.Moments, Workspaces: u.Workspaces, Tables: u.Tables,
-		Other: p.pool.Usage().Held - u.Workspaces - u.Tables,
-		Arena: arena, Arenas: arena * int64(p.null.Wishes().Workers), Total: p.totalWith(arena),
+		Weights: u.Weights, Gradients: u.Gradients, Moments: u.Moments, Arena: arena, Arenas: arena * int64(p.workers),
+		Beside: p.pool.Usage().Held, Total: p.totalWith(arena),
 	}
 	if p.fit().Costs == nil || of.most.loader != p.sets.loader {
 		return t, nil
@@ -145,7 +185,7 @@ func utterance(u *data.Utterance) *PlanUtterance {
 // notCounted names what takes memory and is in none of the figures.
 func (p *planner) notCounted() []string {
 	if p.o.Card == nil {
-		return []string{"the program itself and what the system keeps for it, some tens of MB"}
+		return []string{"the rest of the machine; what the process holds beside buffers is an estimate from its heap now"}
 	}
 	return []string{
 		"the driver's context and its libraries, a few hundred MB of the card's memory: memory_fraction 0.95 leaves room for them",

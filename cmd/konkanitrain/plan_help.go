@@ -21,9 +21,10 @@ func planHelp() (string, error) {
   konkanitrain plan --config configs/optimized.yaml --seconds 8 --batch_size 2 --memory 2GiB
   konkanitrain plan --compare original,optimized,minimal
 
-All settings of train are taken as train takes them (` + "`konkanitrain help train`" + `), and what is planned is what train would
-hold, to the byte: every shape of every epoch. Of sound files only headers are read, and nothing is written. For a card
-it is one worker with whole micro-batches of batch_size rows. Without --memory and --card it is what train may use here.
+All settings of train are taken as train takes them (` + "`konkanitrain help train`" + `), and the buffers that are planned are those
+that train would hold, to the byte: every shape of every epoch. Of sound files only headers are read, and nothing is
+written. For a card it is one worker with whole micro-batches of batch_size rows. Without --memory and --card it is what
+train may use here.
 What is said of manifests goes to standard error, the plan to standard output. The exit code is 0 where the run fits, as
 it is set or fitted by auto_fit, and 1 where it doesn't.
 
@@ -31,9 +32,10 @@ With --json the plan is one object. All sizes are bytes:
   target title workers limit limit_from   what it is planned for: cpu or the card's name; limit 0 is unknown
   vocabulary parameters                   total, subsampling, encoder, ctc, decoder
   batch_size window recompute fp16        the settings; a window is the utterances of an update
-  as_set fitted                           weights, gradients, moments, workspaces, tables, other, arena (one worker's
-                                          activations), activations (of all workers), total; seconds of an update, 0 where
+  as_set fitted                           weights, gradients, moments, arena (one worker's activations), activations (of all
+                                          workers), beside (all else under the limit), total; seconds of an update, 0 where
                                           unknown. fitted is null unless the verdict is fitted
+  beside                                  parts of beside: name, bytes
   peak                                    the largest pass: purpose, rows, frames (of 10 ms), tokens, recompute, fp16, times
                                           in the run, bytes; longest: id, file, line, seconds of the utterance that sets it
   verdict                                 "fits", "fitted" (auto_fit chooses) or "does not fit"

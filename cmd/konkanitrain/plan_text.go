@@ -54,45 +54,45 @@ func limitText(r *train.PlanReport) string {
 func totals(r *train.PlanReport) string {
 	var s strings.Builder
 	columns := []train.PlanTotal{r.AsSet}
-	fmt.Fprintf(&s, "%-24s %12s", "memory", "as set")
+	fmt.Fprintf(&s, "%-27s %12s", "memory", "as set")
 	if r.Fitted != nil {
 		columns = append(columns, *r.Fitted)
 		fmt.Fprintf(&s, " %12s", "fitted")
 	}
 	s.WriteString("\n")
-	for _, row := range []struct {
-		name string
-		of   func(train.PlanTotal) int64
-	}{
-		{"weights", func(t train.PlanTotal) int64 { return t.Weights }},
-		{"gradients", func(t train.PlanTotal) int64 { return t.Gradients }},
-		{"moments", func(t train.PlanTotal) int64 { return t.Moments }},
-		{"workspaces", func(t train.PlanTotal) int64 { return t.Workspaces }},
-		{"tables of constants", func(t train.PlanTotal) int64 { return t.Tables }},
-		{"sound, windows, programs", func(t train.PlanTotal) int64 { return t.Other }},
-		{"activations", func(t train.PlanTotal) int64 { return t.Arenas }},
-		{"in all", func(t train.PlanTotal) int64 { return t.Total }},
-	} {
-		if row.of(columns[0]) == 0 {
-			continue
-		}
-		fmt.Fprintf(&s, "  %-22s", row.name)
+	row := func(name string, cell func(train.PlanTotal) int64, note string) {
+		fmt.Fprintf(&s, "  %-25s", name)
 		for _, c := range columns {
-			fmt.Fprintf(&s, " %12s", words.Binary(row.of(c)))
+			fmt.Fprintf(&s, " %12s", words.Binary(cell(c)))
 		}
-		if row.name == "activations" && r.Workers > 1 {
-			fmt.Fprintf(&s, "   of %d workers", r.Workers)
-		}
-		s.WriteString("\n")
+		s.WriteString(note + "\n")
 	}
+	row("weights", func(t train.PlanTotal) int64 { return t.Weights }, "")
+	row("gradients", func(t train.PlanTotal) int64 { return t.Gradients }, ofWorkers(r.Workers))
+	row("moments", func(t train.PlanTotal) int64 { return t.Moments }, "")
+	row("activations", func(t train.PlanTotal) int64 { return t.Arenas }, ofWorkers(r.Workers))
+	for _, x := range r.Beside {
+		if x.Bytes > 0 {
+			row(x.Name, func(train.PlanTotal) int64 { return x.Bytes }, "")
+		}
+	}
+	row("in all", func(t train.PlanTotal) int64 { return t.Total }, "")
 	if columns[0].Seconds > 0 {
-		fmt.Fprintf(&s, "  %-22s", "an update")
+		fmt.Fprintf(&s, "  %-25s", "an update")
 		for _, c := range columns {
 			fmt.Fprintf(&s, " %10.3g s", c.Seconds)
 		}
 		s.WriteString("\n")
 	}
 	return s.String()
+}
+
+// ofWorkers says that a figure is the sum of several workers'.
+func ofWorkers(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf("   of %d workers", n)
 }
 
 // verdict is whether it fits, and how.
