@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"konkanitrain/internal/words"
@@ -24,17 +25,31 @@ func (p *planner) advice() (list []string, err error) {
 		return append(list, fmt.Sprintf("a smaller network, or more memory: weights, gradients and moments alone take %s",
 			words.Binary(u.Weights+u.Gradients+u.Moments))), nil
 	}
+	return append(append(list, p.withoutTheLongest()...), "more memory, or a smaller network"), nil
+}
+
+// withoutTheLongest says what fits where utterances are left out.
+func (p *planner) withoutTheLongest() (list []string) {
 	if p.o.Seconds > 0 {
 		if s := p.longestMadeUp(); s > 0 {
 			list = append(list, fmt.Sprintf("utterances of up to %.1f s", s))
 		}
-	} else if s := p.longestThatFits(); s > 0 {
-		list = append(list, fmt.Sprintf("max_duration %.1f lets the rest train", s))
-		if !p.fit().Rigid {
-			list = append(list, "on_oom skip leaves out what doesn't fit even alone")
+		return list
+	}
+	ofTraining := func(u *leftOut) bool { return u.training }
+	scoring := slices.DeleteFunc(slices.Clone(p.passes.left), ofTraining)
+	if p.fit().Rigid || len(scoring) < len(p.passes.left) {
+		if s := p.longestThatFits(); s > 0 {
+			list = append(list, fmt.Sprintf("max_duration %.1f lets the rest train", s))
 		}
 	}
-	return append(list, "more memory, or a smaller network"), nil
+	if len(scoring) > 0 {
+		list = append(list, fmt.Sprintf("a manifest without what can't be scored: %s (%s, line %d)", scoring[0].ID, scoring[0].File, scoring[0].Line))
+	}
+	if len(p.passes.left) > 0 {
+		list = append(list, "on_oom skip, which leaves out what doesn't fit even alone")
+	}
+	return list
 }
 
 // otherSettings are those with which the run fits, in float32 and with fp16, each with as many workers as can be.

@@ -13,6 +13,16 @@ import (
 
 // plan fills a report.
 func (p *planner) plan() (*PlanReport, error) {
+	r, err := p.figures()
+	if err != nil {
+		return nil, err
+	}
+	r.Shapes, err = p.shapes()
+	return r, err
+}
+
+// figures fills a report but for its shapes.
+func (p *planner) figures() (*PlanReport, error) {
 	n := p.parameters()
 	r := &PlanReport{
 		Target: "cpu", Title: words.Count(p.workers, "CPU worker"), Workers: p.workers,
@@ -44,14 +54,8 @@ func (p *planner) plan() (*PlanReport, error) {
 		r.Passes += m.Times
 	}
 	r.Variety = len(p.whole.training)
-	if err := p.judge(r); err != nil {
-		return nil, err
-	}
-	if r.Shapes, err = p.shapes(); err != nil {
-		return nil, err
-	}
 	r.NotCounted = p.notCounted()
-	return r, nil
+	return r, p.judge(r)
 }
 
 // choose lists what the run will send through the network.
@@ -67,7 +71,7 @@ func (p *planner) choose() (err error) {
 			return err
 		}
 		_ = p.pool.Hold(tables, p.replica.Usage().Tables)
-	} else {
+	} else if !p.buffersOnly {
 		// A crew's workspaces are on the heap, and are counted there once they are; this replica has none.
 		_ = p.pool.Hold(workspaces, p.replica.Usage().Workspaces)
 	}
