@@ -186,7 +186,7 @@ func TestMostRowsOfAWay(t *testing.T) {
 // Every setting that is about memory changes the plan in its direction, or is refused with a reason.
 func TestPlanFollowsSettings(t *testing.T) {
 	cfg := small(tiny(t, speak(t, append(babble(7, 4, 1), spoken{id: "long", text: letters, samples: 2 * 16000})...)))
-	cfg.Optimizer.BatchSize, cfg.Optimizer.NumEpochs, cfg.Run.CPUWorkers = 4, 3, 2
+	cfg.Optimizer.BatchSize, cfg.Optimizer.NumEpochs, cfg.Run.CPUWorkers, cfg.Model.EncoderLayers = 4, 3, 2, 4
 	card, err := FindCard("T4")
 	if err != nil {
 		t.Fatal(err)
