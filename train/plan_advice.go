@@ -5,13 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"konkanitrain/engine"
 	"konkanitrain/internal/words"
 )
 
 // advice lists what would let a run that doesn't fit train. Each was planned too.
 func (p *planner) advice() (list []string, err error) {
 	if p.fit().Rigid {
-		if list, err = p.fittingSettings(p.whole.most); err != nil {
+		if list, err = p.otherBatches(); err != nil {
 			return nil, err
 		}
 	}
@@ -52,6 +53,33 @@ func (p *planner) withoutTheLongest() (list []string) {
 	return list
 }
 
+// otherBatches are the settings of micro-batch and recompute with which the run fits without auto_fit, up to the first that
+// repeats nothing. Each has as many utterances in an update as are set.
+func (p *planner) otherBatches() (list []string, err error) {
+	for batch := p.cfg.Optimizer.BatchSize; batch >= 1; batch /= 2 {
+		if p.cfg.Window()%batch != 0 {
+			continue
+		}
+		for _, way := range p.cfg.Run.ways() {
+			c := p.cfg
+			c.Optimizer.BatchSize, c.Optimizer.GradAccum, c.Run.Recompute = batch, p.cfg.Window()/batch, way.String()
+			total, err := p.totalUnder(c, p.workers)
+			if err != nil {
+				return nil, err
+			}
+			if total == 0 {
+				continue
+			}
+			list = append(list, fmt.Sprintf("batch_size %d, grad_accum %d, recompute %v: fits, with %s in all", batch, c.Optimizer.GradAccum, way, words.Binary(total)))
+			if way == engine.RecomputeNone {
+				return list, nil
+			}
+			break
+		}
+	}
+	return list, nil
+}
+
 // otherSettings are those with which the run fits, in float32 and with fp16, each with as many workers as can be.
 func (p *planner) otherSettings() (list []string, err error) {
 	now, workers := p.cfg.Run, p.workers
@@ -62,7 +90,7 @@ func (p *planner) otherSettings() (list []string, err error) {
 				continue
 			}
 			var changes []string
-			then := now
+			then := p.cfg
 			set := func(differs bool, text string) {
 				if differs {
 					changes = append(changes, text)
@@ -75,7 +103,7 @@ func (p *planner) otherSettings() (list []string, err error) {
 			if len(changes) == 0 {
 				continue // that is what doesn't fit
 			}
-			then.AutoFit, then.Recompute, then.FP16 = true, "auto", half
+			then.Run.AutoFit, then.Run.Recompute, then.Run.FP16 = true, "auto", half
 			total, err := p.totalUnder(then, n)
 			if err != nil {
 				return nil, err
@@ -89,10 +117,10 @@ func (p *planner) otherSettings() (list []string, err error) {
 	return list, nil
 }
 
-// totalUnder is what the run holds with other settings of memory and so many workers, in bytes; 0 where it doesn't fit.
-func (p *planner) totalUnder(settings RunConfig, workers int) (int64, error) {
-	q := &planner{run: &run{cfg: p.cfg, base: p.base, buffersOnly: p.buffersOnly, sets: p.sets, net: p.net, report: p.report, ledger: p.ledger}, o: p.o, library: p.library, workers: workers}
-	q.cfg.Run = settings
+// totalUnder is what the run holds with other settings and so many workers, in bytes; 0 where it doesn't fit. An update has
+// the same utterances, so the windows are the same.
+func (p *planner) totalUnder(cfg Config, workers int) (int64, error) {
+	q := &planner{run: &run{cfg: cfg, base: p.base, buffersOnly: p.buffersOnly, sets: p.sets, net: p.net, report: p.report, ledger: p.ledger}, o: p.o, library: p.library, workers: workers}
 	if err := q.count(); err != nil {
 		return 0, err
 	}

@@ -226,7 +226,7 @@ func TestPlanFollowsSettings(t *testing.T) {
 	o := PlanOptions{Memory: limit}
 	rigid := cfg
 	rigid.Run.AutoFit = false
-	if r := mustPlan(t, rigid, o); r.Verdict != TooLarge || !containsText(r.Advice, "auto_fit true: fits") || !containsText(r.Advice, "--recompute") {
+	if r := mustPlan(t, rigid, o); r.Verdict != TooLarge || !containsText(r.Advice, "auto_fit true: fits") || !containsText(r.Advice, "grad_accum ") {
 		t.Errorf("without auto_fit: %s, %q", r.Verdict, r.Advice)
 	}
 	o.Memory = tight(whole.AsSet, 0.08)

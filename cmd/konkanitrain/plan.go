@@ -105,12 +105,12 @@ func (o *planOptions) read() (train.PlanOptions, error) {
 	if err == nil {
 		err = o.forWhat(&asked)
 	}
-	if err == nil && asked.Seconds == 0 {
-		err = o.checkInputs(&o.config)
-	}
 	if err == nil {
 		asked.Origin = o.origin
 		err = asked.Check(o.config)
+	}
+	if err == nil && asked.Seconds == 0 {
+		err = o.checkInputs(&o.config)
 	}
 	return asked, o.set.Locate(err)
 }

@@ -127,12 +127,12 @@ func (t planText) verdict(line func(name, format string, args ...any)) {
 	}
 }
 
-// moreWork is what is computed again.
+// moreWork is what is computed again, and what more passes cost.
 func moreWork(share float64) string {
 	if share < 0.005 {
-		return "with nothing computed again"
+		return "without more work"
 	}
-	return fmt.Sprintf("with %.0f %% more operations, for values that are computed again", 100*share)
+	return fmt.Sprintf("with %.0f %% more operations", 100*share)
 }
 
 // passText is a micro-batch in words.
