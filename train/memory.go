@@ -109,23 +109,9 @@ func (r *run) stretch(l *data.Loader) update.Span {
 // test, and says what the run takes in memory: what doesn't fit is fitted, or fails, here and not after the first
 // epoch.
 func (r *run) planMemory() error {
-	p, err := r.listPasses()
+	whole, p, err := r.choosePasses()
 	if err != nil {
 		return err
-	}
-	if err := r.prepareTables(p); err != nil {
-		return err
-	}
-	r.account(r.replica.MachineBytes())
-	whole := p // what would be taken if there were room for everything
-	if limit := r.startLimit(p); limit > 0 {
-		if err := r.costs(p.training); err != nil {
-			return err
-		}
-		r.fit().SetLimit(limit)
-		if p, err = r.listPasses(); err != nil {
-			return err
-		}
 	}
 	for rung := 0; ; rung++ {
 		if err := r.refuseLeft(p); err != nil {
@@ -151,6 +137,28 @@ func (r *run) planMemory() error {
 	}
 	r.sayMemory(p.most)
 	return nil
+}
+
+// choosePasses lists what the run would send through the network with room for everything, and what it will, fitted to
+// the memory there is.
+func (r *run) choosePasses() (whole, p *passes, err error) {
+	if whole, err = r.listPasses(); err != nil {
+		return nil, nil, err
+	}
+	if err := r.prepareTables(whole); err != nil {
+		return nil, nil, err
+	}
+	r.account(r.replica.MachineBytes())
+	limit := r.startLimit(whole)
+	if limit == 0 {
+		return whole, whole, nil
+	}
+	if err := r.costs(whole.training); err != nil {
+		return nil, nil, err
+	}
+	r.fit().SetLimit(limit)
+	p, err = r.listPasses()
+	return whole, p, err
 }
 
 // startLimit is the limit of each arena to begin with, in bytes; 0 where there is room for everything. A limit that an

@@ -94,22 +94,27 @@ func (r *run) allocate() error {
 	if err != nil {
 		return withMemoryAdvice(err)
 	}
-	r.replica = crew
+	r.equip(crew)
+	r.judge = recognize.New(r.net, crew, r.cfg.Optimizer.BatchSize, r.ledger.state.Vocabulary, r.cfg.Policy())
+	r.judge.Share(r.fit())
+	r.ledger.memory = memory{crew, model.Parameters(r.net)}
+	if r.profiling() {
+		crew.StartProfile()
+	}
+	return nil
+}
+
+// equip takes a replica, and makes what makes updates of it.
+func (r *run) equip(replica update.Replica) {
+	r.replica = replica
 	c := r.cfg.Optimizer
-	r.updater = update.New(r.net, crew, update.Options{
+	r.updater = update.New(r.net, replica, update.Options{
 		BatchSize: c.BatchSize, Half: r.cfg.Run.FP16, Seed: r.cfg.Run.Seed, LearningRate: c.LearningRate, Warmup: c.WarmupUpdates,
 		WeightDecay: c.WeightDecay, GradClip: c.GradClip,
 	})
 	fit := r.fit()
 	fit.Recompute, fit.Rigid, fit.Leave = r.cfg.Run.ways(), !r.cfg.Run.AutoFit, r.cfg.Run.OnOOM == "skip"
 	fit.Relieved = r.relieved
-	r.judge = recognize.New(r.net, crew, c.BatchSize, r.ledger.state.Vocabulary, r.cfg.Policy())
-	r.judge.Share(fit)
-	r.ledger.memory = memory{crew, model.Parameters(r.net)}
-	if r.profiling() {
-		crew.StartProfile()
-	}
-	return nil
 }
 
 // restore sets weights, moments and counters, and says where the run stands.
