@@ -18,7 +18,8 @@ import (
 	"konkanitrain/internal/testkit"
 )
 
-// snapshots copies a run's folder whenever the run is about to say something: what is on disk if it is killed then.
+// snapshots copies a run's folder whenever it is written to, as by a run that is about to say something: what is on
+// disk if the run is killed then.
 type snapshots struct {
 	t     *testing.T
 	dir   string
@@ -58,7 +59,7 @@ const foreign = "somebody's notes\n{\"event\":\"update\",\"update\":999}\n{\"los
 // that was never killed, each once, and the same weights; lines that are no records of it stay.
 func TestKilledRunHasTheSameMetrics(t *testing.T) {
 	manifest := speak(t, babble(10, 3, 1)...) // epochs of three windows
-	for _, c := range []struct{ log, save, eval, stop int }{{1, 2, 3, 0}, {3, 1, 4, 0}, {5, 3, 0, 2}} {
+	for _, c := range []struct{ log, save, eval, stop int }{{1, 2, 3, 0}, {3, 1, 5, 0}, {5, 3, 0, 2}} {
 		straight := small(tiny(t, manifest))
 		straight.Data.ValManifest = manifest
 		straight.Run.LogEvery, straight.Run.SaveEvery, straight.Run.EvalEvery, straight.Run.EarlyStop = c.log, c.save, c.eval, c.stop
@@ -71,10 +72,15 @@ func TestKilledRunHasTheSameMetrics(t *testing.T) {
 		}
 		write(t, filepath.Join(straight.Run.CheckpointDir, metricsFile), foreign)
 		kills := &snapshots{t: t, dir: straight.Run.CheckpointDir}
-		result, err := Run(t.Context(), straight, Options{Out: kills})
-		if err != nil {
-			t.Fatal(err)
+		r := start(t, straight, kills)
+		settle := r.ledger.settle
+		r.ledger.settle = func() { // before each save, also one that nothing is said of
+			settle()
+			_, _ = kills.Write(nil)
 		}
+		mustEnd(t, r)
+		r.close()
+		result := r.result()
 		want := figuresOf(t, straight.Run.CheckpointDir)
 		if last := want[len(want)-1]; len(want) < 4 || last["update"] != float64(result.Updates) {
 			t.Fatalf("%+v: the last of %d records is %v", c, len(want), last)
@@ -197,6 +203,26 @@ func TestSharedMetrics(t *testing.T) {
 	mustRun(t, fork)
 	if got, of := count(fork), count(other); !slices.Equal(got, []int{3, 4}) || !slices.Equal(of, []int{1, 2, 3}) {
 		t.Errorf("records of updates %v, of the run that it comes from %v", got, of)
+	}
+}
+
+// Records are made durable before the checkpoint that a run would go on from behind them.
+func TestMetricsAreSettledBeforeASave(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Run.SaveEvery, cfg.Optimizer.MaxUpdates = 1, 3
+	r := start(t, cfg, nil)
+	settled, settle := 0, r.ledger.settle
+	r.ledger.settle = func() {
+		settle()
+		all := records(t, cfg.Run.CheckpointDir)
+		if there := len(steps(t, cfg.Run.CheckpointDir)); there != settled || all[len(all)-1].Event != "update" || all[len(all)-1].Update != settled+1 {
+			t.Errorf("%d checkpoints are there, and the last record is %+v", there, all[len(all)-1])
+		}
+		settled++
+	}
+	mustEnd(t, r)
+	if settled != 3 {
+		t.Errorf("settled %d times", settled)
 	}
 }
 
