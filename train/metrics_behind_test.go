@@ -251,7 +251,7 @@ func TestFindBehind(t *testing.T) {
 	begin := line("start", `,"update":0`)
 	for name, lines := range map[string][]string{
 		"nothing":                  {begin, at("update", 2), at("update", 4), at("validation", 4), at("save", 4)},
-		"later ones":               {begin, at("update", 4), "-" + at("update", 5), "-" + at("validation", 6), "-" + at("save", 6), "-" + at("update", 7)},
+		"later ones":               {begin, at("update", 4), "-" + at("update", 5), "-" + at("validation", 6), "-" + at("save", 6), "-" + at("memory", 6), "-" + at("update", 7)},
 		"a torn line":              {begin, at("update", 4), "-" + `{"event":"upd`},
 		"another's torn line":      {begin, at("update", 4), `{"even`},
 		"without its end":          {begin, at("update", 4), "-" + strings.TrimSpace(at("update", 5))},
@@ -259,7 +259,7 @@ func TestFindBehind(t *testing.T) {
 		"one that came from there": {begin, at("update", 9), line("start", `,"update":4,"resumed_at":4,"from":"x"`), at("update", 3), "-" + at("update", 5)},
 		"of an end that is gone":   {begin, at("update", 4), line("test", `,"wer":3`), "-" + at("update", 5), "-" + line("test", ""), "-" + line("average", `,"updates":[3,5]`)},
 		"of an end that stays":     {begin, at("update", 4), at("save", 4), line("average", `,"updates":[3,4]`), line("test", "")},
-		"foreign ones":             {begin, "\n", "x\n", `{"event":"update","update":9}` + "\n", line("update", `,"update":9,"run":"r"`), line("update", `,"update":"9"`), at("memory", 9)},
+		"foreign ones":             {begin, "\n", "x\n", `{"event":"update","update":9}` + "\n", line("update", `,"update":9,"run":"r"`), line("update", `,"update":"9"`)},
 		"not removed before": {begin, at("update", 3), "-" + at("update", 4), line("start", `,"update":2,"resumed_at":2,"logged_at":3`),
 			at("update", 4), "-" + at("update", 5)},
 	} {
