@@ -52,6 +52,9 @@ type metricsLine struct {
 // place, and lines that are no record at all. Where another run is writing to the file nothing is removed.
 func forget(dir, run string, p place) (removed, last int, err error) {
 	path := filepath.Join(dir, metricsFile)
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		path = file // a link stays one
+	}
 	err = checkpoint.Alone(path, func() error {
 		f, err := os.Open(path)
 		if err != nil {

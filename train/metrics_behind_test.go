@@ -194,9 +194,16 @@ func TestSharedMetrics(t *testing.T) {
 	}
 	busy.close()
 	lose()
+	linked := filepath.Join(t.TempDir(), "elsewhere") // and the file itself is somewhere else
+	if err := errors.Join(os.Rename(filepath.Join(logs, metricsFile), linked), os.Symlink(linked, filepath.Join(logs, metricsFile))); err != nil {
+		t.Fatal(err)
+	}
 	mustContainOnce(t, mustRun(t, withResume(one)), "metrics.jsonl: the records of what came after update 4 are removed (4)") // updates and saves
 	if got, of := count(one), count(other); !slices.Equal(got, []int{1, 2, 3, 4, 5}) || !slices.Equal(of, []int{1, 2, 3}) {
 		t.Errorf("records of updates %v, of the other run %v", got, of)
+	}
+	if to, err := os.Readlink(filepath.Join(logs, metricsFile)); to != linked {
+		t.Errorf("the link leads to %q, %v", to, err)
 	}
 	fork := elsewhere(t, other)
 	fork.Run.Resume, fork.Optimizer.MaxUpdates = filepath.Join(other.Run.CheckpointDir, checkpoint.Name(2)), 4
