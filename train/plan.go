@@ -41,8 +41,8 @@ type PlanOptions struct {
 // Plan says what a run takes in memory, and whether it fits, before anything is allocated or trained. Its buffers are
 // those of [Run] with the same configuration, to the byte: the same shapes of the same epochs, dealt to as many workers
 // and fitted in the same way, on a device that counts and keeps nothing. What the process holds beside them is foreseen
-// as Run foresees it, from what is in use on the heap. Of sound files only headers are read, and nothing is written. The
-// run is planned from its first update on, also where the configuration resumes one.
+// as Run foresees it, from what is in use on the heap. Of sound files only headers are read, and nothing is written.
+// The run is planned from its first update on, also where the configuration resumes one.
 //
 // A card is one worker whose micro-batches have up to batch_size rows. Programs are those of the CPU's kernels.
 //
@@ -165,8 +165,8 @@ func (p *planner) learned() error {
 	return nil
 }
 
-// count makes the replica, on a device that keeps nothing. The limit comes afterwards: what doesn't fit is to be counted
-// too.
+// count makes the replica, on a device that keeps nothing. The limit comes afterwards: what doesn't fit is to be
+// counted too.
 func (p *planner) count() error {
 	limit, why, err := p.limit()
 	if err != nil {

@@ -253,7 +253,7 @@ func containsText(list []string, text string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, text) })
 }
 
-// Advice holds: with the max_duration that is named, or the length, the run fits; with a tenth of a second more it doesn't.
+// Advice holds: with the length that is named the run fits, and with a tenth of a second more it doesn't.
 func TestAdviceOfAPlanHolds(t *testing.T) {
 	made := plain(tiny(t, ""))
 	o := PlanOptions{Seconds: 6, TokensPerSecond: 4}
