@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -17,6 +18,7 @@ const killWidth = 20_000
 // child is that process: it saves step 2 and kills itself, with SIGKILL where there is one, at its operation number
 // args[1], at the moment args[2]. With "save" it makes the same save on the real disk, and nothing else.
 func child(role string, args []string) int {
+	runtime.LockOSThread() // so that one thread makes all system calls
 	var d disk = osDisk{}
 	if role == "kill" {
 		at, errAt := strconv.Atoi(args[1])
@@ -53,8 +55,8 @@ func killedAt(t *testing.T, dir string, at int, when moment) bool {
 	return err != nil
 }
 
-// A save is killed before, in and after each of its operations: the newest whole checkpoint loads, and what is left over
-// is named and cleaned.
+// A save is killed before, in and after each of its operations: the newest whole checkpoint loads, and what is left
+// over is named and cleaned.
 func TestKilledWhileSaving(t *testing.T) {
 	kills, leftovers := 0, 0
 	for when := range moments {

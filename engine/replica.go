@@ -65,8 +65,8 @@ type Replica[K comparable] interface {
 	MachineBytes() int64
 	// Usage is what the replica holds, in bytes.
 	Usage() Usage
-	// Room is the most bytes that each arena can have beside what else the device holds now; math.MaxInt64 where the device
-	// has no limit of its own.
+	// Room is the most bytes that each arena can have beside what else the device holds now; math.MaxInt64 where the
+	// device has no limit of its own.
 	Room() int64
 	// Shrink makes arenas that are larger as small as bytes. What is to run has to be prepared again.
 	Shrink(bytes int64)
@@ -144,8 +144,12 @@ type NotFinite struct {
 	Value float32
 }
 
-// BrokenError says that a change of the weights ended in its middle: some weights and moments are those before it, others
-// those after it. Nothing can be learned or saved from there, and every further use of the replica gives this error.
+// String is "NAME[INDEX] is VALUE".
+func (n *NotFinite) String() string { return fmt.Sprintf("%s[%d] is %g", n.Name, n.Index, n.Value) }
+
+// BrokenError says that a change of the weights ended in its middle: some weights and moments are those before it,
+// others those after it. Nothing can be learned or saved from there, and every further use of the replica gives this
+// error.
 type BrokenError struct{ Err error } // what ended it
 
 // Error says what that means.
@@ -155,9 +159,6 @@ func (e *BrokenError) Error() string {
 
 // Unwrap is what ended it.
 func (e *BrokenError) Unwrap() error { return e.Err }
-
-// String is "NAME[INDEX] is VALUE".
-func (n *NotFinite) String() string { return fmt.Sprintf("%s[%d] is %g", n.Name, n.Index, n.Value) }
 
 // Usage is what a replica holds, in bytes.
 type Usage struct {

@@ -61,7 +61,8 @@ func (r *run) note() {
 // info is where the run stands and what it holds now. Any goroutine may call it.
 func (r *run) info() control.Info {
 	i, u := *r.remote.place.Load(), r.pool.Usage()
-	i.Allocated, i.Reserved, i.Cached, i.Held, i.Peak, i.Limit = u.Allocated, u.Reserved, u.Cached(), u.Held, u.Peak, u.Limit
+	i.Allocated, i.Reserved, i.Cached, i.Held, i.Limit = u.Allocated, u.Reserved, u.Cached(), u.Held, u.Limit
+	i.Peak, i.PeakReserved = u.Peak, u.PeakReserved
 	for _, h := range r.pool.Holders() {
 		i.Holders = append(i.Holders, control.Holder(h))
 	}
@@ -74,7 +75,6 @@ func (r *run) serve() {
 	if r.remote.server == nil {
 		return
 	}
-	r.note()
 	r.remote.server.Serve(func(q control.Request) (string, error) {
 		note, err := r.obey(q)
 		if err == nil {
@@ -90,7 +90,7 @@ func (r *run) obey(q control.Request) (note string, err error) {
 	case control.AskClear:
 		return r.giveBack(), nil
 	case control.AskReset:
-		return r.resetPeaks()
+		return r.resetPeaks(), nil
 	case control.AskFraction:
 		return r.capMemory(q.Fraction)
 	}
@@ -107,15 +107,15 @@ func (r *run) giveBack() string {
 }
 
 // resetPeaks lets the peaks begin anew, those that can.
-func (r *run) resetPeaks() (string, error) {
+func (r *run) resetPeaks() string {
 	r.pool.ResetPeaks()
 	if err := machine.ResetPeak(); err != nil {
-		return fmt.Sprintf("the peak of buffers begins anew, but %v", err), nil
+		return fmt.Sprintf("the peaks of buffers begin anew, but %v", err)
 	}
-	return "the peaks begin anew", nil
+	return "the peaks begin anew"
 }
 
-// capMemory sets the most that the run may hold to a share of what there is.
+// capMemory sets the most that the run may hold to a share of what there is, and has it give back what is above that.
 func (r *run) capMemory(fraction float64) (string, error) {
 	m := machine.Read()
 	if m.Base() == 0 {
@@ -131,9 +131,6 @@ func (r *run) capMemory(fraction float64) (string, error) {
 	}
 	r.pool.SetLimit(bytes)
 	r.limitFrom = fmt.Sprintf("mem fraction %g", fraction)
-	note := fmt.Sprintf("the cap is %s: %g of %s", words.Bytes(bytes), fraction, of)
-	if i := r.info(); i.Reserved+i.Held > bytes {
-		note += fmt.Sprintf("; the run holds %s, and gives back what is too much before its next update", words.Bytes(i.Reserved+i.Held))
-	}
-	return note, nil
+	r.yield()
+	return fmt.Sprintf("the cap is %s: %g of %s", words.Bytes(bytes), fraction, of), nil
 }

@@ -52,6 +52,23 @@ func TestFolderIsAnotherRuns(t *testing.T) {
 	checkMetrics(t, dir, map[string]int{"start": 1, "update": 2, "save": 1})
 }
 
+// Nor is an average saved there, which comes a validation later.
+func TestAverageInAnotherRunsFolder(t *testing.T) {
+	cfg := averaging(t)
+	r := start(t, cfg, nil)
+	mustLoop(t, r)
+	a, err := r.ledger.mean(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := cfg.Run.CheckpointDir
+	remove(t, dir)
+	mustRun(t, cfg) // another one, with an average of its own
+	_, err = r.ledger.saveAverage(a, false)
+	testkit.MustFail(t, err, dir+" is not the folder that this run began in")
+	mustHave(t, r.ledger.averagedDir(), 5)
+}
+
 // A run has its folder for itself, from before it looks for what to go on from until its end.
 func TestFolderIsTaken(t *testing.T) {
 	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))

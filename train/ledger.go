@@ -28,6 +28,7 @@ type ledger struct {
 	memory memory
 
 	record  func(event string, record any) // into metrics.jsonl
+	settle  func()                         // makes the records durable
 	renewed func()                         // called when the folder was removed and is made again
 
 	state    state
@@ -36,6 +37,7 @@ type ledger struct {
 	setHash  string // what its order depends on
 	standing standing
 	begun    int    // updates made before this session
+	place    place  // where its metrics go on; zero for a run that begins here
 	finished bool   // training had ended already when this session began
 	newest   string // path of the newest checkpoint; "" without one
 	best     string // path of the best checkpoint; "" without one

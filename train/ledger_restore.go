@@ -81,7 +81,15 @@ func (l *ledger) resumed(from *checkpoint.Checkpoint, windows int) {
 	if p.Window >= windows {
 		p.Epoch, p.Window = p.Epoch+1, 0
 	}
+	logged, judged := p.Updates-l.state.Since.Updates, p.Updates
+	if l.state.Judged != p.Updates {
+		judged--
+	}
 	why := l.goOn()
+	if why != "" {
+		logged = p.Updates // the last record is of its end
+	}
+	l.place = place{p.Updates, logged, judged}
 	l.nameBest()
 	if why != "" {
 		l.finished = true

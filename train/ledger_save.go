@@ -32,6 +32,7 @@ func (l *ledger) save(due bool) error {
 	if err != nil {
 		return err
 	}
+	l.settle()
 	path, err := l.write(l.dir, c)
 	if err != nil {
 		return l.withAdvice(err)
@@ -77,18 +78,17 @@ func (l *ledger) content() (checkpoint.Content, error) {
 	return checkpoint.Content{Model: l.memory.weights(), Description: description, Optimizer: l.memory.moments(), State: &l.state}, err
 }
 
-// write makes a checkpoint in dir. What is in its place and is none is moved, with a word.
+// write makes a checkpoint in dir, which is checkpoint_dir or in it. What is in its place and is none is moved, with a
+// word.
 func (l *ledger) write(dir string, c checkpoint.Content) (path string, err error) {
 	n := l.state.Progress.Updates
-	if dir == l.dir {
-		renewed, err := l.folder.Hold()
-		if err != nil {
-			return "", fmt.Errorf("update %d is not saved: checkpoint_dir: %w", n, err)
-		}
-		if renewed {
-			l.report.say("WARNING: the folder %s was removed or moved away while the run was going on, and its checkpoints with it: it is made again", dir)
-			l.renewed()
-		}
+	renewed, err := l.folder.Hold()
+	if err != nil {
+		return "", fmt.Errorf("update %d is not saved: checkpoint_dir: %w", n, err)
+	}
+	if renewed {
+		l.report.say("WARNING: the folder %s was removed or moved away while the run was going on, and its checkpoints with it: it is made again", l.dir)
+		l.renewed()
 	}
 	moved, err := checkpoint.SetAside(dir, n)
 	if err != nil {

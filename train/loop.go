@@ -27,6 +27,7 @@ func (r *run) loop(ctx context.Context) error {
 		}
 	}
 	if r.ended() {
+		r.meter.end(r)
 		return nil
 	}
 	p := &r.ledger.state.Progress
@@ -35,7 +36,7 @@ func (r *run) loop(ctx context.Context) error {
 		return err
 	}
 	defer stream.Close()
-	r.meter.start()
+	r.meter.start(stream)
 	r.stage("Before Training")
 	for !r.ended() {
 		w, err := stream.Next()
@@ -54,7 +55,6 @@ func (r *run) loop(ctx context.Context) error {
 		if err != nil {
 			return r.stopped(err)
 		}
-		r.meter.add(r, out, stream)
 		if r.first {
 			r.stage("After First Step")
 			r.first = false
@@ -63,6 +63,7 @@ func (r *run) loop(ctx context.Context) error {
 		if r.hook != nil {
 			r.hook(r.updater.Updates)
 		}
+		r.note()
 		before := time.Now()
 		if w.Last {
 			r.stageOf("Epoch End", fmt.Sprintf("Epoch %d End", w.Epoch+1))
@@ -76,6 +77,7 @@ func (r *run) loop(ctx context.Context) error {
 		r.serve()
 		r.meter.leaveOut(time.Since(before)) // speeds are those of training
 	}
+	r.meter.end(r)
 	return nil
 }
 
@@ -99,6 +101,7 @@ func (r *run) window(w *data.Window) (update.Outcome, error) {
 	if w.Last {
 		p.Epoch, p.Window = w.Epoch+1, 0
 	}
+	r.meter.add(r, out)
 	if out.Skipped == update.Made {
 		r.ledger.keep()
 	}

@@ -6,8 +6,8 @@ import (
 	"konkanitrain/internal/words"
 )
 
-// What a run says of its memory while it goes on. Shares are of its limit, or of the machine's memory where it has none;
-// a GB is 2^30 bytes in these lines, as in those of other trainers.
+// What a run says of its memory while it goes on. Shares are of its limit, or of the machine's memory where it has
+// none; a GB is 2^30 bytes in these lines, as in those of other trainers.
 
 // Shares of allocated memory from which on more is said, and what a cleanup may leave.
 const (
@@ -102,16 +102,8 @@ func (r *run) checkLeaks() {
 	}
 }
 
-// session is what records of this session came to.
-type session struct {
-	audio, seconds, wait float64 // of sound, of training, and of waiting for data in it; seconds
-}
-
-func (s *session) add(line updateMetrics) {
-	s.audio += line.Audio
-	s.seconds += line.Seconds
-	s.wait += line.WaitShare * line.Seconds
-}
+// session is what this process has done of the run.
+type session struct{ audio, seconds, wait float64 } // of sound, of training, and of waiting for data in it; seconds
 
 // sayPerformance sums the session up.
 func (r *run) sayPerformance() {

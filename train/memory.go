@@ -106,7 +106,8 @@ func (r *run) stretch(l *data.Loader) update.Span {
 }
 
 // planMemory makes every worker's arena as large as the largest pass of the run needs, in training, validation and
-// test, and says what the run takes in memory: what doesn't fit is fitted, or fails, here and not after the first epoch.
+// test, and says what the run takes in memory: what doesn't fit is fitted, or fails, here and not after the first
+// epoch.
 func (r *run) planMemory() error {
 	whole, p, err := r.choosePasses()
 	if err != nil {
@@ -147,7 +148,7 @@ func (r *run) choosePasses() (whole, p *passes, err error) {
 	if err := r.prepareTables(whole); err != nil {
 		return nil, nil, err
 	}
-	r.account()
+	r.account(r.replica.MachineBytes())
 	limit := r.startLimit(whole)
 	if limit == 0 {
 		return whole, whole, nil
@@ -163,16 +164,21 @@ func (r *run) choosePasses() (whole, p *passes, err error) {
 // startLimit is the limit of each arena to begin with, in bytes; 0 where there is room for everything. A limit that an
 // earlier session has learned stays while it fits, so that windows are dealt as they were.
 func (r *run) startLimit(p *passes) int64 {
-	room, learned := r.replica.Room(), r.ledger.state.Lessons.Arena
-	switch {
-	case !r.cfg.Run.AutoFit:
+	if !r.cfg.Run.AutoFit {
 		return 0
-	case learned > 0:
-		return max(min(learned, room), 1)
-	case p.most.bytes > room:
-		return max(room, 1)
 	}
-	return 0
+	room := r.replica.Room()
+	if learned := r.learned(room); learned > 0 {
+		return max(min(learned, room), 1)
+	}
+	if p.most.bytes <= room {
+		return 0
+	}
+	if r.ledger.begun > 0 && r.ledger.state.Lessons.Arena == 0 {
+		r.report.say("NOTE: there was room for everything when the checkpoint was written, and there isn't now: " +
+			"micro-batches may be others, so the run is not bit for bit the uninterrupted one")
+	}
+	return max(room, 1)
 }
 
 // prepareTables has the tables of constants made that the longest passes need, so that it is known what they take.

@@ -7,61 +7,111 @@ import (
 	"konkanitrain/update"
 )
 
-// meter keeps the running figures between two progress lines.
+// sums are the figures of the updates since the last record of metrics. They are a part of the state: the first record
+// after a resume is that of the uninterrupted run.
+type sums struct {
+	Updates    int     `json:"updates"`
+	Loss       float64 `json:"loss"` // nats, summed over utterances, as are
+	CTC        float64 `json:"ctc"`
+	CE         float64 `json:"ce"`
+	Norm       float64 `json:"norm"` // of the last gradient
+	Rate       float64 `json:"rate"` // of the last update
+	Utterances int     `json:"utterances"`
+	Infeasible int     `json:"infeasible"`
+	Audio      float64 `json:"audio"`   // seconds of sound
+	Seconds    float64 `json:"seconds"` // of training
+	Waited     float64 `json:"waited"`  // of them, for data
+}
+
+// meter adds the figures between two records up, and measures the time that they took.
 type meter struct {
-	sums  updateMetrics // since the last record
-	since time.Time     // the last record, without the time that was not training
-	wait  time.Duration // for data, at the last record
+	stream *data.Stream  // nil before start
+	at     time.Time     // until when time is counted
+	waited time.Duration // for data, until then
+	shown  int           // update of the last record, in an earlier session too
 
 	session session
 }
 
-func (m *meter) start() { m.since = time.Now() }
+func (m *meter) start(s *data.Stream) { m.stream, m.at, m.waited = s, time.Now(), 0 }
 
 // leaveOut takes time that was not training out of the speeds.
-func (m *meter) leaveOut(d time.Duration) { m.since = m.since.Add(d) }
+func (m *meter) leaveOut(d time.Duration) { m.at = m.at.Add(d) }
 
-// add adds a window to the running figures, and at the logging interval shows and writes them.
-func (m *meter) add(r *run, out update.Outcome, stream *data.Stream) {
-	s := &m.sums
+// add adds a window to the figures, and at the logging interval and at the end shows and writes them. The figures begin
+// anew at the logging interval alone: a run that goes on after its end has the records of one that never ended there.
+func (m *meter) add(r *run, out update.Outcome) {
+	s := &r.ledger.state.Since
 	s.Loss += out.Loss
 	s.CTC += out.CTC
 	s.CE += out.CE
-	if out.Skipped == update.Made {
-		s.Utterances += out.Utterances
-		s.GradNorm = out.Norm
-	}
 	s.Audio += out.Audio
+	m.session.audio += out.Audio
 	s.Infeasible += out.Infeasible
+	m.count(s)
 	n := r.updater.Updates
-	if out.Skipped != update.Made || n%r.cfg.Run.LogEvery != 0 && !r.ended() {
+	if out.Skipped == update.Made {
+		s.Updates++
+		s.Utterances += out.Utterances
+		s.Norm, s.Rate = out.Norm, r.updater.LR
+	}
+	due := n%r.cfg.Run.LogEvery == 0
+	if out.Skipped != update.Made || !due && !r.ended() {
 		r.report.update(n, nil)
 		return
 	}
-	line := m.record(r, stream)
-	r.report.update(n, &line)
+	m.show(r)
+	if due {
+		*s = sums{}
+	}
+}
+
+// end shows and writes the figures of a run that has ended between two records, as early_stop does, where that was not
+// done.
+func (m *meter) end(r *run) {
+	if r.ended() && m.shown != r.updater.Updates && r.ledger.state.Since.Updates > 0 {
+		m.show(r)
+	}
+}
+
+// count counts the time until now.
+func (m *meter) count(s *sums) {
+	if m.stream == nil {
+		return
+	}
+	now, waited := time.Now(), m.stream.Waited()
+	took, wait := now.Sub(m.at).Seconds(), (waited - m.waited).Seconds()
+	s.Seconds += took
+	s.Waited += wait
+	m.session.seconds += took
+	m.session.wait += wait
+	m.at, m.waited = now, waited
+}
+
+// show shows and writes the figures since the last record.
+func (m *meter) show(r *run) {
+	line := figures(r)
+	line.Memory = r.memoryNow()
+	r.peak = max(r.peak, line.Memory.Peak)
+	r.pool.ResetPeaks()
+	m.shown = line.Update
+	r.report.update(line.Update, &line)
 	r.warn(r.sets.loader)
 	r.record("update", line)
 }
 
-// record is the figures since the last record, which begin anew.
-func (m *meter) record(r *run, stream *data.Stream) updateMetrics {
-	now := time.Now()
-	line := m.sums
-	line.Seconds = now.Sub(m.since).Seconds()
-	line.WaitShare = (stream.Waited() - m.wait).Seconds() / max(line.Seconds, 1e-9)
-	m.since, m.wait, m.sums = now, stream.Waited(), updateMetrics{}
-	each := 1 / max(float64(line.Utterances), 1)
-	line.Loss, line.CTC, line.CE = line.Loss*each, line.CTC*each, line.CE*each
-	p := &r.ledger.state.Progress
-	line.Update, line.Epoch, line.LearningRate, line.Skipped = r.updater.Updates, p.Epoch+1, r.updater.LR, p.Skipped
+// figures are those since the last record, as a record.
+func figures(r *run) updateMetrics {
+	s, p := &r.ledger.state.Since, &r.ledger.state.Progress
+	each := 1 / max(float64(s.Utterances), 1)
+	line := updateMetrics{
+		Update: r.updater.Updates, Epoch: p.Epoch + 1, Loss: s.Loss * each, CTC: s.CTC * each, CE: s.CE * each,
+		LearningRate: s.Rate, GradNorm: s.Norm, Utterances: s.Utterances, Seconds: s.Seconds, Audio: s.Audio,
+		WaitShare: s.Waited / max(s.Seconds, 1e-9), Skipped: p.Skipped, Infeasible: s.Infeasible,
+	}
 	if p.Window == 0 {
 		line.Epoch--
 	}
-	m.session.add(line)
-	line.Memory = r.memoryNow()
-	r.pool.ResetPeaks()
-	r.peak = max(r.peak, line.Memory.Peak)
 	if r.cfg.Run.FP16 {
 		line.LossScale = r.updater.LossScale.Scale
 	}

@@ -11,23 +11,29 @@ import (
 )
 
 // metrics writes what happens as JSON lines, appended to metrics.jsonl: one object a line, with "event" and
-// "time" (RFC 3339) in each.
+// "time" (RFC 3339) in each, and with "run" where several runs may write to the file.
 type metrics struct {
 	file *os.File // nil: nothing is written
+	run  string   // what tells this run's records from others; "" where the file is this run's own
 	torn bool     // the file's last line has no end
 }
 
+const (
+	metricsFile = "metrics.jsonl"
+	recordHead  = `{"event":"` // of every record
+)
+
 // openMetrics makes the folder and opens its metrics.jsonl for appending. A last line that was cut, by a kill or a
 // full disk, stays as it is, and what follows begins a line of its own.
-func openMetrics(dir string) (*metrics, error) {
+func openMetrics(dir, run string) (*metrics, error) {
 	if err := checkpoint.MakeDir(dir); err != nil {
 		return nil, fmt.Errorf("log_dir: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "metrics.jsonl"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666)
+	f, err := checkpoint.Share(filepath.Join(dir, metricsFile))
 	if err != nil {
 		return nil, fmt.Errorf("log_dir: %w", err)
 	}
-	m := &metrics{file: f}
+	m := &metrics{file: f, run: run}
 	if stat, err := f.Stat(); err == nil && stat.Size() > 0 {
 		var last [1]byte
 		_, err = f.ReadAt(last[:], stat.Size()-1)
@@ -63,7 +69,8 @@ func (m *metrics) write(event string, record any) error {
 	head, err := json.Marshal(struct {
 		Event string `json:"event"`
 		Time  string `json:"time"`
-	}{event, time.Now().UTC().Format(time.RFC3339)})
+		Run   string `json:"run,omitempty"`
+	}{event, time.Now().UTC().Format(time.RFC3339), m.run})
 	if err != nil {
 		return err
 	}
@@ -85,6 +92,14 @@ func (m *metrics) write(event string, record any) error {
 	return err
 }
 
+// sync makes what is written durable.
+func (m *metrics) sync() error {
+	if m.file == nil {
+		return nil
+	}
+	return m.file.Sync()
+}
+
 // close ends the writing; what comes after is dropped.
 func (m *metrics) close() error {
 	if m.file == nil {
@@ -101,7 +116,7 @@ func (r *run) renewMetrics() {
 		return
 	}
 	_ = r.metrics.close()
-	m, err := openMetrics(r.logDir())
+	m, err := openMetrics(r.logDir(), r.logRun())
 	if err != nil {
 		r.report.say("WARNING: the run goes on without metrics.jsonl: %v", err)
 		return
@@ -111,8 +126,13 @@ func (r *run) renewMetrics() {
 
 // record writes a record of metrics. Training doesn't depend on them: where one can't be written, the run says so
 // and goes on without.
-func (r *run) record(event string, record any) {
-	if err := r.metrics.write(event, record); err != nil {
+func (r *run) record(event string, record any) { r.tolerate(r.metrics.write(event, record)) }
+
+// settle makes the records until now durable: none may be lost that a checkpoint goes on behind.
+func (r *run) settle() { r.tolerate(r.metrics.sync()) }
+
+func (r *run) tolerate(err error) {
+	if err != nil {
 		_ = r.metrics.close()
 		r.report.say("WARNING: metrics.jsonl can't be written any more, the run goes on without it: %v", err)
 	}

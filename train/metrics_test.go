@@ -7,14 +7,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"konkanitrain/internal/testkit"
-	"konkanitrain/recognize"
 )
 
 // The metrics of a run can get lost, by a full disk say; the run can't.
@@ -43,7 +41,7 @@ func TestMetricsAfterATornLine(t *testing.T) {
 	for _, before := range []string{"", "{\"event\":\"a\"}\n", "{\"event\":\"a\"}\n{\"eve"} {
 		write(t, path, before)
 		for range 2 {
-			m, err := openMetrics(dir)
+			m, err := openMetrics(dir, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,52 +61,6 @@ func TestMetricsAfterATornLine(t *testing.T) {
 		if !ok || strings.Count(rest, "\n") != 2 || strings.Count(rest, "\n{") != 1 || !strings.HasPrefix(rest, `{"event":"b","time":"`) {
 			t.Errorf("after %q there is %q", before, b)
 		}
-	}
-}
-
-// A resumed run says in its first record where it goes on: records of later updates before that were made again.
-func TestMetricsSayWhereARunGoesOn(t *testing.T) {
-	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
-	cfg.Data.ValManifest, cfg.Run.EvalEvery, cfg.Run.SaveEvery, cfg.Optimizer.MaxUpdates = cfg.Data.TrainManifest, 4, 3, 6
-	cfg.Optimizer.LearningRate = 1e-12
-	r := start(t, cfg, nil)
-	r.ledger.state.Best = &recognize.Evaluation{} // so that the validation brings no save about
-	r.hook = func(update int) {
-		if update == 5 {
-			panic("killed")
-		}
-	}
-	func() {
-		defer func() { _ = recover() }()
-		_ = r.loop(t.Context())
-	}()
-	r.close()
-	mustRun(t, withResume(cfg))
-	all := records(t, cfg.Run.CheckpointDir)
-	if all[0].Event != "start" || all[0].ResumedAt != nil || all[0].Update != 0 {
-		t.Errorf("the first record is %+v", all[0])
-	}
-	// Whoever reads them drops what a resume has made again, and has each update and validation once.
-	var kept []record
-	for _, m := range all {
-		if m.Event == "start" && m.ResumedAt != nil {
-			if *m.ResumedAt != 3 || m.Update != 3 {
-				t.Errorf("%+v", m)
-			}
-			kept = slices.DeleteFunc(kept, func(old record) bool { return old.Update > *m.ResumedAt })
-		}
-		kept = append(kept, m)
-	}
-	if len(kept) == len(all) {
-		t.Error("nothing was made again: this test says nothing")
-	}
-	count := map[string][]int{}
-	for _, m := range kept {
-		count[m.Event] = append(count[m.Event], m.Update)
-	}
-	want := map[string][]int{"start": {0, 3}, "update": {1, 2, 3, 4, 5, 6}, "validation": {4, 6}, "save": {3, 6}}
-	if diff := cmp.Diff(want, count); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -132,10 +84,12 @@ func checkMetrics(t *testing.T, dir string, want map[string]int) {
 // record is a line of metrics.jsonl.
 type record struct {
 	Event, Time string
+	Run         string
 	Update      int
 	Epoch       int
 	Utterances  int
 	ResumedAt   *int `json:"resumed_at"`
+	LoggedAt    *int `json:"logged_at"`
 	Loss        float64
 	LossScale   float64 `json:"loss_scale"`
 	Skipped     int
@@ -185,7 +139,7 @@ func TestMetricsOfTheLoss(t *testing.T) {
 // What can't be written as JSON is an error, and nothing is written then; so is a file that is closed.
 func TestMetricsThatFail(t *testing.T) {
 	dir := t.TempDir()
-	m, err := openMetrics(dir)
+	m, err := openMetrics(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}

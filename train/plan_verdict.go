@@ -2,6 +2,8 @@ package train
 
 import (
 	"cmp"
+	"fmt"
+	"runtime"
 	"slices"
 
 	"konkanitrain/data"
@@ -30,6 +32,9 @@ func (p *planner) figures() (*PlanReport, error) {
 		Parameters: PlanParameters{n.Total, n.Subsampling, n.Encoder, n.CTC, n.Decoder},
 		BatchSize:  p.cfg.Optimizer.BatchSize, Window: p.cfg.Window(), Recompute: p.cfg.Run.Recompute, FP16: p.cfg.Run.FP16,
 		Choice: []PlanPass{}, LeftOut: []PlanUtterance{}, Advice: []string{},
+	}
+	if cores := runtime.GOMAXPROCS(0); p.cfg.Run.CPUWorkers == 0 && p.workers < cores {
+		r.Title += fmt.Sprintf(" of %d (there is no room for more)", cores)
 	}
 	if p.o.Card != nil {
 		r.Target, r.Title = p.o.Card.Name, p.o.Card.Title

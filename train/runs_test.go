@@ -191,7 +191,7 @@ func readCheckpoint(t testing.TB, dir string, step int) (model, optimizer []byte
 	if err := c.State(&s); err != nil {
 		t.Fatal(err)
 	}
-	s.Config, s.Progress.Seconds = nil, 0
+	s.Config, s.Progress.Seconds, s.Since.Seconds, s.Since.Waited = nil, 0, 0, 0
 	scores := []*recognize.Evaluation{s.Score, s.Best}
 	if s.Before != nil {
 		scores = append(scores, s.Before.Score, s.Before.Best)

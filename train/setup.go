@@ -3,6 +3,8 @@ package train
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"time"
 
 	"konkanitrain/device"
@@ -37,7 +39,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 		return nil, err
 	}
 	r.stage("Start")
-	r.ledger.record, r.ledger.renewed = r.record, r.folderRenewed
+	r.ledger.record, r.ledger.settle, r.ledger.renewed = r.record, r.settle, r.folderRenewed
 	for _, part := range []func() error{
 		func() error { return r.ledger.open(o.Origin) },
 		func() error { return r.loadData(ctx) },
@@ -82,7 +84,13 @@ func (r *run) allocate() error {
 	if err != nil {
 		return err
 	}
-	crew, err := engine.NewCrew(r.pool, engine.NewLibrary(network), r.cfg.Run.CPUWorkers, true)
+	library := engine.NewLibrary(network)
+	r.account(0)
+	workers, err := r.chooseWorkers(library)
+	if err != nil {
+		return err
+	}
+	crew, err := engine.NewCrew(r.pool, library, workers, true)
 	if err != nil {
 		return withMemoryAdvice(err)
 	}
@@ -122,15 +130,23 @@ func (r *run) begin() error {
 		if err := r.ledger.checkSpace(); err != nil {
 			return err
 		}
+		if from := r.ledger.origin.Checkpoint; from == nil && r.cfg.Run.Resume != "" || from != nil && r.ledger.inside(from.Path) {
+			r.forgetMetrics()
+		}
 		var err error
-		if r.metrics, err = openMetrics(r.logDir()); err != nil {
+		if r.metrics, err = openMetrics(r.logDir(), r.logRun()); err != nil {
 			return err
 		}
 	}
 	s := &r.ledger.state
 	first := map[string]any{"update": r.updater.Updates, "parameters": s.Parameters, "workers": r.replica.Wishes().Workers, "config": s.Config}
-	if r.ledger.origin.Checkpoint != nil {
-		first["resumed_at"] = r.updater.Updates // records of later updates before this one were made again
+	if from := r.ledger.origin.Checkpoint; from != nil {
+		// Of the records before this one those of later updates are made again; where another run was writing to the file
+		// they could not be removed.
+		first["resumed_at"], first["logged_at"] = r.updater.Updates, r.ledger.place.logged
+		if !r.ledger.inside(from.Path) {
+			first["from"] = from.Path
+		}
 	}
 	r.record("start", first)
 	r.report.startBar(r.total(), r.updater.Updates)
@@ -153,4 +169,19 @@ func (r *run) logDir() string {
 		return r.cfg.Run.LogDir
 	}
 	return r.cfg.Run.CheckpointDir
+}
+
+// logRun tells this run's records from those of others in a log_dir of its own; "" in checkpoint_dir, which no other
+// run uses.
+func (r *run) logRun() string {
+	dir := r.cfg.Run.CheckpointDir
+	logs, errLogs := os.Stat(r.logDir())
+	own, errOwn := os.Stat(dir)
+	if r.cfg.Run.LogDir == "" || errLogs == nil && errOwn == nil && os.SameFile(logs, own) {
+		return ""
+	}
+	if whole, err := filepath.Abs(dir); err == nil {
+		return whole
+	}
+	return dir
 }

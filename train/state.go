@@ -19,6 +19,7 @@ type state struct {
 	Progress   progress         `json:"progress"`
 	LossScale  update.LossScale `json:"loss_scale"`
 	Lessons    lessons          `json:"memory,omitzero"`
+	Since      sums             `json:"since_record,omitzero"`
 	Due        []int            `json:"due"`                  // updates after which a save was due, the last ones
 	Averaged   []int            `json:"averaged,omitempty"`   // updates whose weights these are the mean of; there is no optimizer then
 	AverageOf  string           `json:"average_of,omitempty"` // SHA-256 of the model that the run ended with, beside Averaged

@@ -8,7 +8,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"konkanitrain/internal/control"
 	"konkanitrain/internal/settings"
@@ -57,13 +56,17 @@ func memHelp() (string, error) {
 	}
 	return usageLine(memCommand()) + "\n" + s.String() + `
 A run in progress answers on a socket in its checkpoint_dir, its own user and root only, and on Linux only. What clear,
-reset and fraction ask for it does between two updates, without any effect on what is learned; the figures before and
-after are printed. Where the wait is over first, the run does it later all the same, and the exit code is 1.
+reset and fraction ask for it does between two updates; the figures before and after are printed. Where the wait is
+over first, the run does it later all the same, and the exit code is 1. None of it changes what is learned, but for
+rounding where a smaller cap asks for smaller micro-batches.
 
-Allocated is what the run's buffers take; reserved is what it has from the system for buffers, and cached what of that
-is in no buffer. The cap is on what is reserved and what the rest of the program is known to hold. A cap below what the
-run holds ends no run by itself: it gets nothing more until it holds less. A limit on this machine is that of a control
-group (a container has one), or of ulimit; the one with the least room left counts.
+Allocated is what the run's buffers take. Reserved is what it has from the system for buffers, and cached what of that
+is in no buffer. Held is what the rest of the program is known to take. The cap is on reserved and held together; one
+set by mem fraction takes the place of memory_limit and memory_fraction until this process of the run ends. Where it
+leaves no room for an utterance even alone, on_oom says what becomes of that.
+
+A limit on this machine is that of a control group (a container has one) or of ulimit; the one with the least room left
+counts.
 ` + o.usages(), nil
 }
 
@@ -150,7 +153,7 @@ func memAsk(what string) func(context.Context, memConfig, string, streams) error
 			_, err = io.WriteString(s.out, outcome(r))
 		}
 		if err == nil && !r.Done {
-			err = fmt.Errorf("not done within %v: %s", time.Duration(c.Wait*float64(time.Second)), r.Note)
+			err = fmt.Errorf("not done within %g s: %s", c.Wait, r.Note)
 		}
 		return err
 	}

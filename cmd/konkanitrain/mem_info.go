@@ -17,7 +17,7 @@ import (
 type memoryReport struct {
 	Machine machineReport `json:"machine"`
 	Run     *control.Info `json:"run"`               // nil: there is none in the folder that was named
-	Why     string        `json:"no_run,omitempty"`  // why there is none
+	Why     string        `json:"no_run,omitempty"`  // why
 	Waiting int           `json:"waiting,omitempty"` // requests that the run hasn't carried out yet
 	dir     string
 }
@@ -43,15 +43,15 @@ func memInfo(ctx context.Context, c memConfig, _ string, s streams) error {
 	case err == nil:
 		r.Run, r.Waiting = response.Info, response.Waiting
 	case errors.Is(err, control.ErrNoRun), errors.Is(err, errors.ErrUnsupported):
-		r.Why = err.Error()
-	default:
-		return err
+		r.Why, err = "none in progress: "+err.Error(), nil
+	default: // there may be one: what is known of the machine is shown all the same
+		r.Why = "not known"
 	}
 	if c.JSON {
-		return writeJSON(s.out, r)
+		return errors.Join(err, writeJSON(s.out, r))
 	}
-	_, err = io.WriteString(s.out, r.text())
-	return err
+	_, failed := io.WriteString(s.out, r.text())
+	return errors.Join(err, failed)
 }
 
 // text is the report for people.
@@ -75,7 +75,7 @@ func (r memoryReport) text() string {
 		line("new run", "may plan with %s: %s", words.Bytes(m.Plan), m.Reason)
 	}
 	if r.Run == nil {
-		line("run", "none in progress: %s", r.Why)
+		line("run", "%s", r.Why)
 		return s.String()
 	}
 	i := r.Run
@@ -93,9 +93,9 @@ func (r memoryReport) text() string {
 // figures are a run's amounts, one a line.
 func figures(i control.Info) string {
 	return fmt.Sprintf("%-10s %10s in buffers, %s at the peak\n%-10s %10s from the system for buffers, %s of it cached\n"+
-		"%-10s %10s by the rest of the program, as far as it is counted\n%-10s %10s\n%-10s %10s of memory in all, %s at the peak\n",
+		"%-10s %10s by the rest of the program, as far as it is counted\n%-10s %10s for the last two, which had %s at the peak\n%-10s %10s of memory in all, %s at the peak\n",
 		"allocated", words.Bytes(i.Allocated), words.Bytes(i.Peak), "reserved", words.Bytes(i.Reserved), words.Bytes(i.Cached),
-		"held", words.Bytes(i.Held), "cap", capText(i.Limit), "process", words.Bytes(i.RSS), words.Bytes(i.PeakRSS))
+		"held", words.Bytes(i.Held), "cap", capText(i.Limit), words.Bytes(i.PeakReserved), "process", words.Bytes(i.RSS), words.Bytes(i.PeakRSS))
 }
 
 // outcome is what a run has done, for people, with its figures before and after.
@@ -111,7 +111,7 @@ func outcome(r *control.Response) string {
 	}{
 		{"allocated", r.Before.Allocated, r.Info.Allocated}, {"peak", r.Before.Peak, r.Info.Peak},
 		{"reserved", r.Before.Reserved, r.Info.Reserved}, {"cached", r.Before.Cached, r.Info.Cached},
-		{"held", r.Before.Held, r.Info.Held}, {"cap", r.Before.Limit, r.Info.Limit},
+		{"held", r.Before.Held, r.Info.Held}, {"their peak", r.Before.PeakReserved, r.Info.PeakReserved}, {"cap", r.Before.Limit, r.Info.Limit},
 		{"process", r.Before.RSS, r.Info.RSS}, {"its peak", r.Before.PeakRSS, r.Info.PeakRSS},
 	} {
 		before, now := words.Bytes(x.before), words.Bytes(x.now)

@@ -17,7 +17,7 @@ func Ask(ctx context.Context, dir string, request Request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(request.Wait*float64(time.Second))+2*patience)
+	ctx, cancel := context.WithTimeout(ctx, request.wait()+2*patience)
 	defer cancel()
 	c, err := dial(ctx, dir)
 	if err != nil {

@@ -36,6 +36,9 @@ type Request struct {
 	Wait     float64 `json:"wait,omitempty"`     // seconds that the response may take while the run is busy, at most MaxWait
 }
 
+// wait is the request's Wait.
+func (r Request) wait() time.Duration { return time.Duration(r.Wait * float64(time.Second)) }
+
 // MaxWait is the longest that a run keeps a client waiting, in seconds.
 const MaxWait = 60
 
@@ -59,15 +62,16 @@ type Info struct {
 	Update  int       `json:"update"`  // the last one that was made
 	Epoch   int       `json:"epoch"`   // from 1: the one being trained on
 
-	Allocated int64 `json:"allocated"` // in live buffers
-	Reserved  int64 `json:"reserved"`  // held from the system for buffers
-	Cached    int64 `json:"cached"`    // of Reserved, in no buffer
-	Held      int64 `json:"held"`      // by the rest of the process, as far as it is counted
-	Peak      int64 `json:"peak"`      // the most Allocated has been
-	Limit     int64 `json:"limit"`     // the cap on Reserved and Held together; 0: none
-	Total     int64 `json:"total"`     // of the machine, 0: unknown
-	RSS       int64 `json:"rss"`       // of the process, as the system counts, 0: unknown
-	PeakRSS   int64 `json:"peak_rss"`
+	Allocated    int64 `json:"allocated"`     // in live buffers
+	Reserved     int64 `json:"reserved"`      // held from the system for buffers
+	Cached       int64 `json:"cached"`        // of Reserved, in no buffer
+	Held         int64 `json:"held"`          // by the rest of the process, as far as it is counted
+	Limit        int64 `json:"limit"`         // the cap on Reserved + Held; 0: none
+	Peak         int64 `json:"peak"`          // the most Allocated has been
+	PeakReserved int64 `json:"peak_reserved"` // the most Reserved + Held has been
+	Total        int64 `json:"total"`         // of the machine, 0: unknown
+	RSS          int64 `json:"rss"`           // of the process, as the system counts, 0: unknown
+	PeakRSS      int64 `json:"peak_rss"`
 
 	Holders []Holder `json:"holders"` // who holds it
 }

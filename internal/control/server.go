@@ -195,7 +195,7 @@ func (s *Server) answer(request Request) Response {
 		return r
 	case <-s.ended:
 		return Response{Error: errEnded.Error()}
-	case <-time.After(time.Duration(request.Wait * float64(time.Second))):
+	case <-time.After(request.wait()):
 	}
 	info := s.info()
 	return Response{Note: "the run is in the middle of an update or a validation: it is asked, and does this after it", Info: &info}

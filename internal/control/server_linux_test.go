@@ -121,7 +121,13 @@ func files(t *testing.T, dir string) (names []string) {
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	nobody(t, dir)
+	if Listens(dir) {
+		t.Error("nobody listens, and there are files of it")
+	}
 	f := begin(t, dir)
+	if !Listens(dir) {
+		t.Error("no files of a run that listens")
+	}
 	if mode := stat(t, filepath.Join(dir, socketFile)).Mode(); mode.Perm() != 0o600 || mode.Type() != fs.ModeSocket {
 		t.Errorf("the socket has mode %v", mode)
 	}
@@ -474,6 +480,18 @@ func TestOtherUser(t *testing.T) {
 	}
 	if err := f.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The run's own user and root are answered, whoever the run's user is.
+func TestAllowedUser(t *testing.T) {
+	for _, c := range []struct {
+		uid, own int
+		want     bool
+	}{{0, 0, true}, {1000, 0, false}, {0, 1000, true}, {1000, 1000, true}, {1001, 1000, false}} {
+		if err := allowedUser(c.uid, c.own); (err == nil) != c.want {
+			t.Errorf("user %d asks a run of user %d: %v", c.uid, c.own, err)
+		}
 	}
 }
 

@@ -220,8 +220,12 @@ func allowed(c net.Conn) error {
 	if err != nil {
 		return err
 	}
-	if own := os.Geteuid(); who.Uid != 0 && int(who.Uid) != own {
-		return fmt.Errorf("this run belongs to user %d and answers to nobody else, so not to user %d", own, who.Uid)
+	return allowedUser(int(who.Uid), os.Geteuid())
+}
+
+func allowedUser(uid, own int) error {
+	if uid != 0 && uid != own {
+		return fmt.Errorf("this run belongs to user %d and answers to nobody else, so not to user %d", own, uid)
 	}
 	return nil
 }

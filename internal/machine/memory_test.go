@@ -32,6 +32,7 @@ func TestAuto(t *testing.T) {
 	}{
 		"nothing known":               {Memory{}, 100 * mib, 0, "doesn't say"},
 		"total alone":                 {Memory{Total: 10 * gib}, 100 * mib, 9 * gib, "this machine has 10.7 GB"},
+		"more than all available":     {Memory{Total: 10 * gib, Available: 9 * gib}, 2 * gib, 9 * gib, "this machine has 10.7 GB"},
 		"what is available":           {Memory{Total: 16 * gib, Available: 9 * gib}, gib, 9 * gib, "10.7 GB of this machine's memory are free or this program's"},
 		"a large machine":             {Memory{Total: 1 << 40, Available: 1 << 39}, 0, 1<<39 - 2*gib, "549.8 GB"},
 		"a small one":                 {Memory{Total: 512 * mib, Available: 256 * mib}, 0, 192 * mib, "268.4 MB"},

@@ -200,6 +200,9 @@ func TestRead(t *testing.T) {
 	if m := read(tree{}.FS()); m != (Memory{}) {
 		t.Errorf("of nothing: %+v", m)
 	}
+	if m := read(tree{"proc/self/limits": "Max address space 99999999999999999999 1 bytes\n"}.FS()); m != (Memory{}) {
+		t.Errorf("of a number that is none: %+v", m)
+	}
 	if m := read(tree{"proc/meminfo": "MemTotal: 1 kB\nMemAvailable: many kB\nX\nMemTotal: 99999999999999999 kB\n"}.FS()); m != (Memory{Total: 1024}) {
 		t.Errorf("of garbage: %+v", m)
 	}
