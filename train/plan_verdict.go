@@ -194,7 +194,7 @@ func utterance(u *data.Utterance) *PlanUtterance {
 // notCounted names what takes memory and is in none of the figures.
 func (p *planner) notCounted() []string {
 	if p.o.Card == nil {
-		return []string{"the rest of the machine; what the process holds beside buffers is an estimate from its heap now"}
+		return []string{"other programs; what the process holds beside buffers is foreseen from its heap, and not exact to the byte"}
 	}
 	return []string{
 		"the driver's context and its libraries, a few hundred MB of the card's memory: memory_fraction 0.95 leaves room for them",
