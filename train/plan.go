@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
 
 	"konkanitrain/data/feature"
 	"konkanitrain/device"
@@ -41,8 +40,8 @@ type PlanOptions struct {
 // Plan says what a run takes in memory, and whether it fits, before anything is allocated or trained. Its buffers are
 // those of [Run] with the same configuration, to the byte: the same shapes of the same epochs, dealt to as many workers
 // and fitted in the same way, on a device that counts and keeps nothing. What the process holds beside them is foreseen
-// as Run foresees it, from what is in use on the heap. Of sound files only headers are read, and nothing is written. The
-// run is planned from its first update on, also where the configuration resumes one.
+// as Run foresees it, from what is in use on the heap. Of sound files only headers are read, and nothing is written.
+// The run is planned from its first update on, also where the configuration resumes one.
 //
 // A card is one worker whose micro-batches have up to batch_size rows. Programs are those of the CPU's kernels.
 //
@@ -67,7 +66,8 @@ type planner struct {
 	*run
 	o       PlanOptions
 	library *engine.Library[update.Variant]
-	workers int
+	workers int       // of the replica; 0: not chosen yet
+	speeds  []float64 // of utterances that are made up
 	null    *engine.Null[update.Variant]
 	whole   *passes // what it would send through the network with room for everything
 	passes  *passes // what it will
@@ -80,17 +80,19 @@ func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error
 	if cfg.Data.Normalize == feature.Global {
 		cfg.Data.Normalize = feature.PerUtterance // its statistics change no size, and would read all sound
 	}
+	speeds := cfg.Augment().Speeds
 	if o.Seconds > 0 {
+		cfg.Data.SpeedPerturb = false                            // they are made up at each speed
 		cfg.Optimizer.NumEpochs, cfg.Optimizer.MaxUpdates = 1, 0 // which has all shapes
 	}
 	cfg.Run.ProfileSteps = 0
 	report := newReporter(o.Out)
-	p := &planner{run: &run{cfg: cfg, base: baseBytes(), buffersOnly: o.buffersOnly, report: report, ledger: newLedger(cfg, report)}, o: o}
+	p := &planner{run: &run{cfg: cfg, base: baseBytes(), buffersOnly: o.buffersOnly, report: report, ledger: newLedger(cfg, report)}, o: o, speeds: speeds}
 	p.ledger.origin = &Origin{} // the vocabulary is that of the texts
 	if err := p.ledger.findSource(); err != nil {
 		return nil, err
 	}
-	if err := p.learned(); err != nil {
+	if err := p.takeLessons(); err != nil {
 		return nil, err
 	}
 	if err := p.load(ctx); err != nil {
@@ -101,13 +103,8 @@ func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error
 		return nil, err
 	}
 	p.library = engine.NewLibrary(network)
-	switch {
-	case o.Card != nil:
+	if o.Card != nil {
 		p.workers = 1
-	case cfg.Run.CPUWorkers > 0:
-		p.workers = cfg.Run.CPUWorkers
-	default:
-		p.workers = runtime.GOMAXPROCS(0)
 	}
 	return p, p.count()
 }
@@ -151,8 +148,8 @@ func (o PlanOptions) checkLengths(d DataConfig) error {
 	return nil
 }
 
-// learned takes over what the run that is gone on with has learned of the time that ops take.
-func (p *planner) learned() error {
+// takeLessons takes over what the run that is gone on with has learned of the time that ops take.
+func (p *planner) takeLessons() error {
 	l := &p.ledger.state.Lessons
 	if l.Costs = p.o.costs; l.Costs != nil || p.o.Origin == nil || p.o.Origin.Checkpoint == nil {
 		return nil
@@ -165,14 +162,21 @@ func (p *planner) learned() error {
 	return nil
 }
 
-// count makes the replica, on a device that keeps nothing. The limit comes afterwards: what doesn't fit is to be counted
-// too.
+// count makes the replica, on a device that keeps nothing, with as many workers as a run would have. For the replica
+// there is no limit: what doesn't fit is to be counted too.
 func (p *planner) count() error {
 	limit, why, err := p.limit()
 	if err != nil {
 		return err
 	}
-	p.pool, p.limitFrom = device.NewPool(device.NewNull(0), 0), why
+	p.pool, p.limitFrom = device.NewPool(device.NewNull(0), limit), why
+	if p.workers == 0 {
+		p.account(0)
+		if p.workers, err = p.chooseWorkers(p.library); err != nil {
+			return err
+		}
+	}
+	p.pool.SetLimit(0)
 	if p.null, err = engine.NewNull(p.pool, p.library, p.workers, true); err != nil {
 		return err
 	}

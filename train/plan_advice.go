@@ -53,8 +53,8 @@ func (p *planner) withoutTheLongest() (list []string) {
 	return list
 }
 
-// otherBatches are the settings of micro-batch and recompute with which the run fits without auto_fit, up to the first that
-// repeats nothing. Each has as many utterances in an update as are set.
+// otherBatches are the settings of micro-batch and recompute with which the run fits without auto_fit, up to the first
+// that repeats nothing. Each has as many utterances in an update as are set.
 func (p *planner) otherBatches() (list []string, err error) {
 	for batch := p.cfg.Optimizer.BatchSize; batch >= 1; batch /= 2 {
 		if p.cfg.Window()%batch != 0 {
@@ -117,8 +117,8 @@ func (p *planner) otherSettings() (list []string, err error) {
 	return list, nil
 }
 
-// totalUnder is what the run holds with other settings and so many workers, in bytes; 0 where it doesn't fit. An update has
-// the same utterances, so the windows are the same.
+// totalUnder is what the run holds with other settings and so many workers, in bytes; 0 where it doesn't fit. An update
+// has the same utterances, so the windows are the same.
 func (p *planner) totalUnder(cfg Config, workers int) (int64, error) {
 	q := &planner{run: &run{cfg: cfg, base: p.base, buffersOnly: p.buffersOnly, sets: p.sets, net: p.net, report: p.report, ledger: p.ledger}, o: p.o, library: p.library, workers: workers}
 	if err := q.count(); err != nil {

@@ -11,7 +11,7 @@ import (
 // madeUp is a set of utterances that all have so many seconds at speed 1: one window for each speed, as a window all
 // of whose utterances have one length has the largest micro-batches of that length.
 func (p *planner) madeUp(seconds float64) (*data.Set, error) {
-	speeds := p.cfg.Augment().Speeds
+	speeds := p.speeds
 	if len(speeds) == 0 {
 		speeds = []float64{1}
 	}

@@ -66,24 +66,24 @@ func pictureName(v update.Variant) string {
 	return fmt.Sprintf("%s of %.1f s, %d tokens, recompute %v, %s", words.Count(v.Batch, "row"), float64(v.Frames)/100, v.Tokens, v.Recompute, precision)
 }
 
-// facts are what is said above the picture.
+// facts are what is said above the picture, in its units.
 func (p *planner) facts(r *PlanReport) []arenapage.Fact {
 	t := r.AsSet
 	list := []arenapage.Fact{
 		{Name: "parameters", Value: fmt.Sprint(r.Parameters.Total)},
-		{Name: "weights", Value: words.Binary(t.Weights)},
-		{Name: "gradients", Value: words.Binary(t.Gradients)},
-		{Name: "moments", Value: words.Binary(t.Moments)},
-		{Name: "activations as set", Value: fmt.Sprintf("%s, %s each", words.Count(r.Workers, "worker"), words.Binary(t.Arena))},
-		{Name: "beside buffers", Value: words.Binary(t.Beside)},
-		{Name: "in all as set", Value: words.Binary(t.Total)},
+		{Name: "weights", Value: words.Bytes(t.Weights)},
+		{Name: "gradients", Value: words.Bytes(t.Gradients)},
+		{Name: "moments", Value: words.Bytes(t.Moments)},
+		{Name: "activations as set", Value: fmt.Sprintf("%s, %s each", words.Count(r.Workers, "worker"), words.Bytes(t.Arena))},
+		{Name: "beside buffers", Value: words.Bytes(t.Beside)},
+		{Name: "in all as set", Value: words.Bytes(t.Total)},
 	}
 	if r.Limit > 0 {
-		list = append(list, arenapage.Fact{Name: "limit", Value: fmt.Sprintf("%s (%s)", words.Binary(r.Limit), r.LimitFrom)})
+		list = append(list, arenapage.Fact{Name: "limit", Value: fmt.Sprintf("%s (%s)", words.Bytes(r.Limit), r.LimitFrom)})
 	}
 	list = append(list, arenapage.Fact{Name: "verdict", Value: r.Verdict})
 	if r.Fitted != nil {
-		list = append(list, arenapage.Fact{Name: "in all fitted", Value: words.Binary(r.Fitted.Total)})
+		list = append(list, arenapage.Fact{Name: "in all fitted", Value: words.Bytes(r.Fitted.Total)})
 	}
 	return list
 }

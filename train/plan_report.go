@@ -98,7 +98,7 @@ type PlanShape struct {
 	Ways   []PlanWay `json:"ways"`
 }
 
-// PlanWay is one way to compute a shape. The largest micro-batch is one of 1, 2, 4 .. 1024 rows, as batches are dealt in
+// PlanWay is one way to compute a shape. The largest micro-batch is one of 1, 2, 4 .. 1024 rows: batches are dealt in
 // powers of two.
 type PlanWay struct {
 	Recompute string `json:"recompute"`

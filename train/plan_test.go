@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +115,54 @@ func TestPlanOfALength(t *testing.T) {
 		t.Fatalf("%+v", plan)
 	}
 	checkHeld(t, "fitted", *plan.Fitted, r)
+}
+
+// Workers are as many as a run has: one for each core, or fewer where there is no room for more.
+func TestPlanChoosesWorkers(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	cfg := small(tiny(t, speak(t, babble(6, 4, 1)...)))
+	cfg.Run.CPUWorkers = 0
+	whole := mustPlan(t, cfg, PlanOptions{}).AsSet
+	if whole.Gradients != 3*whole.Weights {
+		t.Fatalf("%+v: want three workers", whole)
+	}
+	// The gradients of two workers, and a share of what three arenas take.
+	for _, share := range []float64{0.2, 0.4, 0.6} {
+		cfg.Run.MemoryLimit = fmt.Sprint(tight(whole, share) - whole.Weights)
+		r := startBuffersOnly(t, elsewhere(t, cfg))
+		plan := mustPlan(t, cfg, PlanOptions{costs: r.ledger.state.Lessons.Costs})
+		if plan.Workers != r.replica.Wishes().Workers || plan.Workers >= 3 && share < 0.3 || (plan.Workers < 3) != strings.Contains(plan.Title, "of 3") {
+			t.Errorf("share %g: %d workers (%s) are planned, a run has %d", share, plan.Workers, plan.Title, r.replica.Wishes().Workers)
+		}
+		total := plan.AsSet
+		if plan.Fitted != nil {
+			total = *plan.Fitted
+		}
+		checkHeld(t, fmt.Sprintf("share %g", share), total, r)
+	}
+}
+
+// A plan for a run that is gone on with knows what its ops cost.
+func TestPlanOfAResumedRun(t *testing.T) {
+	cfg := tiny(t, speak(t, babble(8, 6, 1)...))
+	cfg.Run.MemoryLimit = fmt.Sprint(tight(mustPlan(t, cfg, PlanOptions{}).AsSet, 0.7))
+	r := startBuffersOnly(t, cfg)
+	if err := r.ledger.save(true); err != nil {
+		t.Fatal(err)
+	}
+	r.close()
+	cfg.Run.Resume = "auto"
+	origin, err := FindOrigin(cfg.Run)
+	if err != nil || origin.Checkpoint == nil {
+		t.Fatalf("%+v, %v", origin, err)
+	}
+	if p := mustPlan(t, cfg, PlanOptions{Origin: origin}); p.Verdict != Fitted || !(p.Fitted.Seconds > 0 && p.AsSet.Seconds > 0) {
+		t.Errorf("%s: %+v", p.Verdict, p.Fitted)
+	}
+	cfg.Data.TrainManifest = ""
+	if p := mustPlan(t, cfg, PlanOptions{Origin: origin, Seconds: 1, TokensPerSecond: 5}); p.Vocabulary != len(letters)+3 {
+		t.Errorf("a vocabulary of %d, want the checkpoint's", p.Vocabulary)
+	}
 }
 
 // A plan makes no folder, and reads nothing of a sound file but its header.
@@ -253,7 +302,7 @@ func containsText(list []string, text string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, text) })
 }
 
-// Advice holds: with the max_duration that is named, or the length, the run fits; with a tenth of a second more it doesn't.
+// Advice holds: with the length that is named the run fits, and with a tenth of a second more it doesn't.
 func TestAdviceOfAPlanHolds(t *testing.T) {
 	made := plain(tiny(t, ""))
 	o := PlanOptions{Seconds: 6, TokensPerSecond: 4}

@@ -2,6 +2,8 @@ package train
 
 import (
 	"cmp"
+	"fmt"
+	"runtime"
 	"slices"
 
 	"konkanitrain/data"
@@ -30,6 +32,9 @@ func (p *planner) figures() (*PlanReport, error) {
 		Parameters: PlanParameters{n.Total, n.Subsampling, n.Encoder, n.CTC, n.Decoder},
 		BatchSize:  p.cfg.Optimizer.BatchSize, Window: p.cfg.Window(), Recompute: p.cfg.Run.Recompute, FP16: p.cfg.Run.FP16,
 		Choice: []PlanPass{}, LeftOut: []PlanUtterance{}, Advice: []string{},
+	}
+	if cores := runtime.GOMAXPROCS(0); p.cfg.Run.CPUWorkers == 0 && p.workers < cores {
+		r.Title += fmt.Sprintf(" of %d (there is no room for more)", cores)
 	}
 	if p.o.Card != nil {
 		r.Target, r.Title = p.o.Card.Name, p.o.Card.Title
@@ -189,7 +194,7 @@ func utterance(u *data.Utterance) *PlanUtterance {
 // notCounted names what takes memory and is in none of the figures.
 func (p *planner) notCounted() []string {
 	if p.o.Card == nil {
-		return []string{"the rest of the machine; what the process holds beside buffers is an estimate from its heap now"}
+		return []string{"other programs; what the process holds beside buffers is foreseen from its heap, and not exact to the byte"}
 	}
 	return []string{
 		"the driver's context and its libraries, a few hundred MB of the card's memory: memory_fraction 0.95 leaves room for them",

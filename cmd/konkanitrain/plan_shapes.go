@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"konkanitrain/internal/words"
@@ -38,10 +39,15 @@ func shapesText(r *train.PlanReport) string {
 	}
 	title := fmt.Sprintf("activations of one worker, by recompute (%s of training: %s)", words.Count(r.Variety, "shape"), what)
 	table(title, func(x train.PlanShape) string { return fmt.Sprintf("%d x ", x.Rows) }, func(w train.PlanWay) string { return words.Binary(w.Bytes) })
-	if r.Limit > 0 {
+	if r.Limit > 0 && slices.ContainsFunc(r.Shapes, fitsSomehow) {
 		table("the most rows of one pass for which there is room (of 1, 2, 4 .. 1024)", func(train.PlanShape) string { return "" }, mostText)
 	}
 	return s.String() + "\n"
+}
+
+// fitsSomehow says whether there is a way in which one row of a shape fits.
+func fitsSomehow(x train.PlanShape) bool {
+	return slices.ContainsFunc(x.Ways, func(w train.PlanWay) bool { return w.MaxRows > 0 })
 }
 
 // mostText is the largest micro-batch that fits.
