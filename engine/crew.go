@@ -47,8 +47,6 @@ type worker[K comparable] struct {
 // enoughRows is the number of rows of a micro-batch's matrices from which on products run at full speed on one core.
 const enoughRows = 256
 
-func cpuWishes(workers int) Wishes { return Wishes{Workers: workers, Rows: enoughRows} }
-
 // NewCrew starts workers on the host's memory, one for each core if workers is 0. With train they have gradient
 // buffers, and there are moments.
 func NewCrew[K comparable](dev device.Device, lib *Library[K], workers int, train bool) (*Crew[K], error) {
@@ -108,7 +106,7 @@ func (w *worker[K]) do(task func(*worker[K]) error) (err error) {
 }
 
 // Wishes are one micro-batch for each worker, with enough rows to keep a core busy.
-func (c *Crew[K]) Wishes() Wishes { return cpuWishes(len(c.workers)) }
+func (c *Crew[K]) Wishes() Wishes { return Wishes{Workers: len(c.workers), Rows: enoughRows} }
 
 // Prepare compiles, makes arenas large enough, and binds each batch's program to its worker's memory. A program that is
 // bound already costs a look at a map.
@@ -223,13 +221,6 @@ func (c *Crew[K]) Shrink(bytes int64) {
 	if c.shrink(bytes) {
 		c.unbind()
 	}
-}
-
-// Trim gives the device's idle memory and the Go heap's idle pages back to the system. Arenas stay: the next pass needs
-// them.
-func (c *Crew[K]) Trim() {
-	c.dev.Trim()
-	debug.FreeOSMemory()
 }
 
 // Forget drops all programs and their bindings.

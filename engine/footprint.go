@@ -87,9 +87,10 @@ func allocated(bytes int64) int64 {
 // ProgramBytes is what the programs that the crew keeps take on Go's heap, in bytes, without their machines.
 func (c *Crew[K]) ProgramBytes() int64 { return c.programs.sum((*Program).HeapBytes) }
 
-// MachineBytes is what the machines of these programs take on Go's heap once each worker has bound each program.
-func (c *Crew[K]) MachineBytes() int64 {
-	return int64(len(c.workers)) * c.programs.sum((*Program).MachineBytes)
+// MachineBytes is what the machines of the programs that are kept take on Go's heap once each worker has bound each
+// program.
+func (h *holding[K]) MachineBytes() int64 {
+	return int64(len(h.arenas)) * h.programs.sum((*Program).MachineBytes)
 }
 
 // sum adds up what is said of each program that is kept.

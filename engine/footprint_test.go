@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"konkanitrain/device"
 	"konkanitrain/model"
 )
 
@@ -139,5 +140,18 @@ func TestCrewProgramBytes(t *testing.T) {
 	}
 	if got, want := c.MachineBytes(), 3*p.MachineBytes(); got != want || want == 0 {
 		t.Errorf("three machines take %d bytes, want %d", got, want)
+	}
+	null, err := NewNull(device.NewNull(0), c.Library, 3, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same, err := null.Program(short); same != p || err != nil || null.MachineBytes() != c.MachineBytes() {
+		t.Errorf("a null replica's machines take %d bytes, a crew's %d (%v)", null.MachineBytes(), c.MachineBytes(), err)
+	}
+	if null.Wishes() != c.Wishes() {
+		t.Errorf("a null replica wishes %+v, a crew %+v", null.Wishes(), c.Wishes())
+	}
+	if null.Rows = 7; null.Wishes() != (Wishes{3, 7}) {
+		t.Errorf("%+v, want 7 rows", null.Wishes())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime/debug"
 
 	"konkanitrain/device"
 	"konkanitrain/op"
@@ -182,6 +183,13 @@ func (h *holding[K]) MakeTables(key K) error {
 		}
 	}
 	return nil
+}
+
+// Trim gives the device's idle memory and the Go heap's idle pages back to the system. Arenas stay: the next pass needs
+// them.
+func (h *holding[K]) Trim() {
+	h.dev.Trim()
+	debug.FreeOSMemory()
 }
 
 // shrink makes arenas that are larger as small as bytes, and says whether it has.

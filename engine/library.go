@@ -79,6 +79,9 @@ func (l *Library[K]) Prices(keys []K) ([]Price, error) {
 	return prices, nil
 }
 
+// Program is the program of a key, compiled where it isn't kept. It is not to be changed.
+func (l *Library[K]) Program(key K) (*Program, error) { return l.programs.Get(key) }
+
 // price compiles a program and keeps its price.
 func (l *Library[K]) price(key K) error {
 	p, err := l.programs.Get(key)

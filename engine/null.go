@@ -8,7 +8,12 @@ import (
 
 // Null is a replica without memory: it compiles, counts what each buffer would take, fails where a device of its size
 // would, and computes nothing. A whole run's plans can be carried out on it.
-type Null[K comparable] struct{ *holding[K] }
+type Null[K comparable] struct {
+	*holding[K]
+	// Rows are those of its Wishes, a crew's to begin with. math.MaxInt is for a target on which any number of rows is
+	// fast.
+	Rows int
+}
 
 // NewNull is a null replica on a device, which should be one that keeps nothing: a [device.Null], or a pool over one.
 func NewNull[K comparable](dev device.Device, lib *Library[K], workers int, train bool) (*Null[K], error) {
@@ -16,11 +21,11 @@ func NewNull[K comparable](dev device.Device, lib *Library[K], workers int, trai
 	if err != nil {
 		return nil, err
 	}
-	return &Null[K]{h}, nil
+	return &Null[K]{holding: h, Rows: enoughRows}, nil
 }
 
-// Wishes are those of a crew of as many workers.
-func (n *Null[K]) Wishes() Wishes { return cpuWishes(len(n.arenas)) }
+// Wishes are as many workers as it was made with, and Rows.
+func (n *Null[K]) Wishes() Wishes { return Wishes{Workers: len(n.arenas), Rows: n.Rows} }
 
 // Prepare compiles, and counts the arenas. Tables are made, as only the network knows what they take.
 func (n *Null[K]) Prepare(batches []Batch[K], bytes int64) error {
@@ -92,17 +97,11 @@ func (n *Null[K]) Mean(count int, load func(i int) error) (used []int, err error
 	return used, nil
 }
 
-// MachineBytes is 0: nothing is bound to memory.
-func (n *Null[K]) MachineBytes() int64 { return 0 }
-
 // Usage is what a crew would hold.
 func (n *Null[K]) Usage() Usage { return n.usage(len(n.arenas)) }
 
 // Shrink makes arenas that are larger as small as bytes.
 func (n *Null[K]) Shrink(bytes int64) { n.shrink(bytes) }
-
-// Trim gives the device's idle memory back.
-func (n *Null[K]) Trim() { n.dev.Trim() }
 
 // Forget drops all programs.
 func (n *Null[K]) Forget() { n.programs.Clear() }

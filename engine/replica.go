@@ -65,8 +65,8 @@ type Replica[K comparable] interface {
 	MachineBytes() int64
 	// Usage is what the replica holds, in bytes.
 	Usage() Usage
-	// Room is the most bytes that each arena can have beside what else the device holds now; math.MaxInt64 where the device
-	// has no limit of its own.
+	// Room is the most bytes that each arena can have beside what else the device holds now; math.MaxInt64 where the
+	// device has no limit of its own.
 	Room() int64
 	// Shrink makes arenas that are larger as small as bytes. What is to run has to be prepared again.
 	Shrink(bytes int64)

@@ -17,8 +17,8 @@ type Memory struct {
 }
 
 // Budget is the most bytes that this process may hold in all, and why; 0 where nothing is known. A limit that is given
-// counts as it is. A fraction is a share of that, or else of the machine's memory as a whole: two runs with 0.45 each fit
-// beside each other.
+// counts as it is. A fraction is a share of that, or else of the machine's memory as a whole: two runs with 0.45 each
+// fit beside each other.
 func (c Memory) Budget() (bytes int64, why string, err error) {
 	if c.Limit != "auto" && c.Limit != "" {
 		if bytes, err = words.ParseBytes(c.Limit); err != nil {

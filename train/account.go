@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"konkanitrain/data"
@@ -36,14 +37,14 @@ type part struct {
 
 // account foresees what the process will hold beside its buffers, and tells the pool, by name: all of it counts under
 // the limit. Buffers of all loaders count, since they stay when a validation is over. Garbage is given back first, so
-// that what is in use is known.
-func (r *run) account() {
+// that what is in use is known. machines is what bound programs will take.
+func (r *run) account(machines int64) {
 	if r.buffersOnly {
 		return
 	}
-	r.replica.Trim()
+	debug.FreeOSMemory()
 	now := goMemoryNow()
-	h := held{Base: r.base, Heap: now.Live, Machines: r.replica.MachineBytes()}
+	h := held{Base: r.base, Heap: now.Live, Machines: machines}
 	loaders := []*data.Loader{r.sets.loader}
 	for _, s := range []*scored{r.sets.val, r.sets.test} {
 		if s != nil {

@@ -1,9 +1,11 @@
 package train
 
 import (
+	"fmt"
 	"slices"
 
 	"konkanitrain/engine"
+	"konkanitrain/internal/words"
 	"konkanitrain/op"
 	"konkanitrain/update"
 )
@@ -12,13 +14,41 @@ import (
 // resumed run chooses what the run chose before: the same micro-batches, to the bit.
 type lessons struct {
 	Arena int64         `json:"arena,omitempty"` // bytes that a worker's arena may have; 0: there was room for everything
+	Under string        `json:"under,omitempty"` // the settings of memory under which that was learned
 	Costs *engine.Costs `json:"costs,omitempty"` // what ops cost here; measured where there was no room for everything
 }
 
 // learn notes the limit of each arena, which a resumed run begins with.
 func (r *run) learn() {
-	r.ledger.state.Lessons.Arena = r.fit().Limit()
+	l := &r.ledger.state.Lessons
+	if l.Arena, l.Under = r.fit().Limit(), ""; l.Arena > 0 {
+		l.Under = r.cfg.Run.memorySettings()
+	}
 	r.ledger.good.Lessons = r.ledger.state.Lessons
+}
+
+// memorySettings are the settings that decide how much room there is.
+func (c RunConfig) memorySettings() string {
+	return fmt.Sprintf("memory_limit %s, memory_fraction %g, cpu_workers %d", c.MemoryLimit, c.MemoryFraction, c.CPUWorkers)
+}
+
+// learned is the limit of each arena that an earlier session has learned, in bytes; 0 where there is none that counts
+// here. It stays while the settings do and while there is room for it, so that windows are dealt as they were; else the
+// run is not bit for bit the uninterrupted one, and says so.
+func (r *run) learned(room int64) int64 {
+	l := r.ledger.state.Lessons
+	if l.Arena == 0 {
+		return 0
+	}
+	const not = "micro-batches may be others, so the run is not bit for bit the uninterrupted one"
+	switch now := r.cfg.Run.memorySettings(); {
+	case l.Under != now:
+		r.report.say("NOTE: the checkpoint's run was fitted under %s, this one is under %s: %s", l.Under, now, not)
+		return 0
+	case l.Arena > room:
+		r.report.say("NOTE: a worker had up to %s when the checkpoint was written, and there are %s now: %s", words.Bytes(l.Arena), words.Bytes(room), not)
+	}
+	return l.Arena
 }
 
 // costs are those that an earlier session has measured with the same kernels, or else measured now on a shape that the

@@ -6,8 +6,8 @@ import (
 	"konkanitrain/internal/words"
 )
 
-// What a run says of its memory while it goes on. Shares are of its limit, or of the machine's memory where it has none;
-// a GB is 2^30 bytes in these lines, as in those of other trainers.
+// What a run says of its memory while it goes on. Shares are of its limit, or of the machine's memory where it has
+// none; a GB is 2^30 bytes in these lines, as in those of other trainers.
 
 // Shares of allocated memory from which on more is said, and what a cleanup may leave.
 const (

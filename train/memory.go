@@ -106,25 +106,12 @@ func (r *run) stretch(l *data.Loader) update.Span {
 }
 
 // planMemory makes every worker's arena as large as the largest pass of the run needs, in training, validation and
-// test, and says what the run takes in memory: what doesn't fit is fitted, or fails, here and not after the first epoch.
+// test, and says what the run takes in memory: what doesn't fit is fitted, or fails, here and not after the first
+// epoch.
 func (r *run) planMemory() error {
-	p, err := r.listPasses()
+	whole, p, err := r.choosePasses()
 	if err != nil {
 		return err
-	}
-	if err := r.prepareTables(p); err != nil {
-		return err
-	}
-	r.account()
-	whole := p // what would be taken if there were room for everything
-	if limit := r.startLimit(p); limit > 0 {
-		if err := r.costs(p.training); err != nil {
-			return err
-		}
-		r.fit().SetLimit(limit)
-		if p, err = r.listPasses(); err != nil {
-			return err
-		}
 	}
 	for rung := 0; ; rung++ {
 		if err := r.refuseLeft(p); err != nil {
@@ -152,19 +139,46 @@ func (r *run) planMemory() error {
 	return nil
 }
 
+// choosePasses lists what the run would send through the network with room for everything, and what it will, fitted to
+// the memory there is.
+func (r *run) choosePasses() (whole, p *passes, err error) {
+	if whole, err = r.listPasses(); err != nil {
+		return nil, nil, err
+	}
+	if err := r.prepareTables(whole); err != nil {
+		return nil, nil, err
+	}
+	r.account(r.replica.MachineBytes())
+	limit := r.startLimit(whole)
+	if limit == 0 {
+		return whole, whole, nil
+	}
+	if err := r.costs(whole.training); err != nil {
+		return nil, nil, err
+	}
+	r.fit().SetLimit(limit)
+	p, err = r.listPasses()
+	return whole, p, err
+}
+
 // startLimit is the limit of each arena to begin with, in bytes; 0 where there is room for everything. A limit that an
 // earlier session has learned stays while it fits, so that windows are dealt as they were.
 func (r *run) startLimit(p *passes) int64 {
-	room, learned := r.replica.Room(), r.ledger.state.Lessons.Arena
-	switch {
-	case !r.cfg.Run.AutoFit:
+	if !r.cfg.Run.AutoFit {
 		return 0
-	case learned > 0:
-		return max(min(learned, room), 1)
-	case p.most.bytes > room:
-		return max(room, 1)
 	}
-	return 0
+	room := r.replica.Room()
+	if learned := r.learned(room); learned > 0 {
+		return max(min(learned, room), 1)
+	}
+	if p.most.bytes <= room {
+		return 0
+	}
+	if r.ledger.begun > 0 && r.ledger.state.Lessons.Arena == 0 {
+		r.report.say("NOTE: there was room for everything when the checkpoint was written, and there isn't now: " +
+			"micro-batches may be others, so the run is not bit for bit the uninterrupted one")
+	}
+	return max(room, 1)
 }
 
 // prepareTables has the tables of constants made that the longest passes need, so that it is known what they take.

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
 	"testing"
 
+	"konkanitrain/checkpoint"
 	"konkanitrain/data"
 	"konkanitrain/device"
 	"konkanitrain/engine"
@@ -273,6 +275,43 @@ func TestRunIsFitted(t *testing.T) {
 	}
 }
 
+// Where memory for one more worker's gradients is lacking there are fewer workers, unless their number is set.
+func TestWorkersFitMemory(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	cfg := plain(tiny(t, speak(t, babble(16, 6, 1)...)))
+	cfg.Run.CPUWorkers = 0
+	r := startBare(t, elsewhere(t, cfg), nil)
+	need, err := r.updater.Runner.Least(r.longestRow(r.sets.train, true), r.trainingAsk())
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := r.replica.Usage()
+	each := u.Gradients/4 + need + 64
+	rest := r.pool.Usage().Allocated + r.pool.Usage().Held - u.Gradients - u.Arenas
+	for workers, room := range map[int]int64{4: 4 * each, 3: 4*each - 1000, 1: each} {
+		c := elsewhere(t, cfg)
+		c.Run.MemoryLimit = fmt.Sprint(rest + room)
+		var said bytes.Buffer
+		r := startBare(t, c, &said)
+		if n := r.replica.Wishes().Workers; n != workers {
+			t.Errorf("%d workers where there is room for %d", n, workers)
+		}
+		if n := r.replica.Wishes().Workers; n < 4 {
+			testkit.MustContain(t, said.String(), fmt.Sprintf("memory: %s, not one for each of 4 cores", words.Count(n, "worker")))
+		}
+		mustLoop(t, r)
+		c = elsewhere(t, c)
+		c.Run.CPUWorkers = 4
+		r, err := setUp(t.Context(), c, Options{buffersOnly: true})
+		if (err == nil) != (workers == 4) || err != nil && !errors.Is(err, ErrOutOfMemory) {
+			t.Errorf("4 workers where there is room for %d: %v", workers, err)
+		}
+		if err == nil {
+			r.close()
+		}
+	}
+}
+
 // A machine that refuses memory without a limit that is known is fitted by trying.
 func TestRunIsFittedByTrying(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(16, 6, 1)...)))
@@ -447,4 +486,45 @@ func TestUpdatesAllocateNothing(t *testing.T) {
 			t.Errorf("fp16 %v: %v allocations an update, want 0", half, n)
 		}
 	}
+}
+
+// A fitted run that is killed and resumed is the straight run to the bit: what was learned of memory is in the
+// checkpoint. Under another limit it goes on all the same, and says that it isn't.
+func TestFittedRunResumesBitForBit(t *testing.T) {
+	cfg := plain(tiny(t, speak(t, babble(16, 6, 1)...)))
+	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery = 4, 1, 8, 4
+	arenas, rest := arenasOf(t, cfg)
+	cfg.Run.MemoryLimit = fmt.Sprint(rest + arenas/3)
+	bare := func(c Config) string {
+		t.Helper()
+		var said bytes.Buffer
+		if _, err := Run(t.Context(), c, Options{Out: &said, buffersOnly: true}); err != nil {
+			t.Fatal(err)
+		}
+		return said.String()
+	}
+	straight := elsewhere(t, cfg)
+	bare(straight)
+	for limit, want := range map[string]string{
+		cfg.Run.MemoryLimit: "", fmt.Sprint(rest + arenas/2): "this one is under memory_limit ", "auto": "this one is under memory_limit auto",
+	} {
+		c := elsewhere(t, cfg)
+		half := checkpoint.Name(4) // the run as if it had been killed behind update 4; its costs were measured once
+		copyFolder(t, filepath.Join(straight.Run.CheckpointDir, half), filepath.Join(c.Run.CheckpointDir, half))
+		c.Run.Resume, c.Run.MemoryLimit = "auto", limit
+		said := bare(c)
+		if want == "" {
+			mustNotContain(t, said, "bit for bit")
+			mustEqualRun(t, c.Run.CheckpointDir, straight.Run.CheckpointDir, 8)
+			continue
+		}
+		testkit.MustContain(t, said, want, "not bit for bit the uninterrupted one")
+		testkit.CloseRel(t, "weights under "+limit, modelOf(t, c), modelOf(t, straight), 1e-4) // another split, eight steps of Adam
+	}
+	// What had room for everything may have none later.
+	c := elsewhere(t, cfg)
+	c.Optimizer.MaxUpdates, c.Run.MemoryLimit = 4, "auto"
+	bare(c)
+	c.Optimizer.MaxUpdates, c.Run.Resume, c.Run.MemoryLimit = 8, "auto", cfg.Run.MemoryLimit
+	testkit.MustContain(t, bare(c), "there was room for everything when the checkpoint was written, and there isn't now")
 }

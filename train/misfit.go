@@ -100,11 +100,13 @@ func (r *run) fits(maxDuration float64) bool {
 		}
 	}
 	loader, err := r.trainingLoader(set)
-	if err != nil {
-		return false
-	}
+	return err == nil && r.loadFits(loader)
+}
+
+// loadFits says whether training on what a loader gives fits into memory.
+func (r *run) loadFits(loader *data.Loader) bool {
 	var p passes
-	_, err = r.list(&p, loader, r.stretch(loader), update.Ask{Purpose: model.Training, Half: r.cfg.Run.FP16})
+	_, err := r.list(&p, loader, r.stretch(loader), update.Ask{Purpose: model.Training, Half: r.cfg.Run.FP16})
 	return err == nil && len(p.left) == 0 && p.most.bytes <= r.replica.Room()
 }
 

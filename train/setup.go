@@ -3,8 +3,6 @@ package train
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"time"
 
 	"konkanitrain/device"
@@ -84,26 +82,37 @@ func (r *run) allocate() error {
 	if err != nil {
 		return err
 	}
-	crew, err := engine.NewCrew(r.pool, engine.NewLibrary(network), r.cfg.Run.CPUWorkers, true)
+	library := engine.NewLibrary(network)
+	r.account(0)
+	workers, err := r.chooseWorkers(library)
+	if err != nil {
+		return err
+	}
+	crew, err := engine.NewCrew(r.pool, library, workers, true)
 	if err != nil {
 		return withMemoryAdvice(err)
 	}
-	r.replica = crew
+	r.equip(crew)
+	r.judge = recognize.New(r.net, crew, r.cfg.Optimizer.BatchSize, r.ledger.state.Vocabulary, r.cfg.Policy())
+	r.judge.Share(r.fit())
+	r.ledger.memory = memory{crew, model.Parameters(r.net)}
+	if r.profiling() {
+		crew.StartProfile()
+	}
+	return nil
+}
+
+// equip takes a replica, and makes what makes updates of it.
+func (r *run) equip(replica update.Replica) {
+	r.replica = replica
 	c := r.cfg.Optimizer
-	r.updater = update.New(r.net, crew, update.Options{
+	r.updater = update.New(r.net, replica, update.Options{
 		BatchSize: c.BatchSize, Half: r.cfg.Run.FP16, Seed: r.cfg.Run.Seed, LearningRate: c.LearningRate, Warmup: c.WarmupUpdates,
 		WeightDecay: c.WeightDecay, GradClip: c.GradClip,
 	})
 	fit := r.fit()
 	fit.Recompute, fit.Rigid, fit.Leave = r.cfg.Run.ways(), !r.cfg.Run.AutoFit, r.cfg.Run.OnOOM == "skip"
 	fit.Relieved = r.relieved
-	r.judge = recognize.New(r.net, crew, c.BatchSize, r.ledger.state.Vocabulary, r.cfg.Policy())
-	r.judge.Share(fit)
-	r.ledger.memory = memory{crew, model.Parameters(r.net)}
-	if r.profiling() {
-		crew.StartProfile()
-	}
-	return nil
 }
 
 // restore sets weights, moments and counters, and says where the run stands.
@@ -119,9 +128,7 @@ func (r *run) begin() error {
 		if err := r.ledger.checkSpace(); err != nil {
 			return err
 		}
-		if from := r.ledger.origin.Checkpoint; from == nil && r.cfg.Run.Resume != "" || from != nil && r.ledger.inside(from.Path) {
-			r.forgetMetrics()
-		}
+		r.forgetMetrics()
 		var err error
 		if r.metrics, err = openMetrics(r.logDir(), r.logRun()); err != nil {
 			return err
@@ -158,19 +165,4 @@ func (r *run) logDir() string {
 		return r.cfg.Run.LogDir
 	}
 	return r.cfg.Run.CheckpointDir
-}
-
-// logRun tells this run's records from those of others in a log_dir of its own; "" in checkpoint_dir, which no other
-// run uses.
-func (r *run) logRun() string {
-	dir := r.cfg.Run.CheckpointDir
-	logs, errLogs := os.Stat(r.logDir())
-	own, errOwn := os.Stat(dir)
-	if r.cfg.Run.LogDir == "" || errLogs == nil && errOwn == nil && os.SameFile(logs, own) {
-		return ""
-	}
-	if whole, err := filepath.Abs(dir); err == nil {
-		return whole
-	}
-	return dir
 }

@@ -161,8 +161,8 @@ func TestFastestIsChosen(t *testing.T) {
 	}
 }
 
-// The ladder: idle memory is given back, then programs, then arenas are smaller. After any number of refusals that leaves
-// something to do the update is what it would have been, and a limit that was learned stays.
+// The ladder: idle memory is given back, then programs, then arenas are smaller. After any number of refusals that
+// leaves something to do the update is what it would have been, and a limit that was learned stays.
 func TestLadder(t *testing.T) {
 	net := tinyNetwork(4, 1)
 	o := options

@@ -53,9 +53,9 @@ func NewRunner(net model.Config, r Replica, batchSize int) *Runner {
 }
 
 // Run makes the pass and returns the losses of the rows, zeros where an example could not be read; they are valid until
-// the next call. Where there is no memory for it, Fit says what is done. An utterance that is left out for lack of memory
-// is as one that can't be read, its Err is a *TooLarge; without Fit.Leave that is Run's error. An error that wraps
-// *device.OutOfMemory or *TooLarge comes before anything has run.
+// the next call. Where there is no memory for it, Fit says what is done. An utterance that is left out for lack of
+// memory is as one that can't be read, its Err is a *TooLarge; without Fit.Leave that is Run's error. An error that
+// wraps *device.OutOfMemory or *TooLarge comes before anything has run.
 func (r *Runner) Run(window []*data.Example, ask Ask) ([]Loss, error) {
 	r.load(window, ask)
 	if err := r.prepare(); err != nil {

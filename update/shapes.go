@@ -37,8 +37,8 @@ type Left struct{ Epoch, Window, Row int }
 
 // Shapes lists the batch shapes that a stretch of a run meets, exactly: order, speeds and lengths depend on the set,
 // the seed and the epoch alone, and dealing depends on nothing else but Fit. No file is read. The largest batches come
-// first; left, in the order in which they come, are the rows that don't fit. Neither list depends on how many goroutines
-// made it.
+// first; left, in the order in which they come, are the rows that don't fit. Neither list depends on how many
+// goroutines made it.
 func (r *Runner) Shapes(w Windows, s Span, ask Ask) (met []Met, left []Left, err error) {
 	per := w.Windows()
 	parts := make([]tally, max(0, min(runtime.GOMAXPROCS(0), s.Count)))

@@ -41,6 +41,8 @@ func printHelp(w io.Writer, name string) error {
 	case "train":
 		text, err = trainHelp()
 		text = usageLine(trainCommand()) + text
+	case "plan":
+		text, err = planHelp()
 	case "eval":
 		text, err = evalHelp()
 	case "transcribe":
@@ -74,7 +76,7 @@ func overview() string {
 
 func trainHelp() (string, error) {
 	config := train.Default()
-	t, err := newTrainOptions(&config)
+	t, err := newTrainOptions("train", &config)
 	if err != nil {
 		return "", err
 	}

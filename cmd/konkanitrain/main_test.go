@@ -79,7 +79,7 @@ func TestExitCodes(t *testing.T) {
 func TestHelpIsComplete(t *testing.T) {
 	_, text, _ := runHere("help", "train")
 	config := train.Default()
-	o, err := newTrainOptions(&config)
+	o, err := newTrainOptions("train", &config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestAliases(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := train.Default()
-	o, err := newTrainOptions(&config)
+	o, err := newTrainOptions("train", &config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func trainCommand() command {
 
 func runTrain(ctx context.Context, args []string, s streams) error {
 	config := train.Default()
-	o, err := newTrainOptions(&config)
+	o, err := newTrainOptions("train", &config)
 	if err != nil {
 		return err
 	}
@@ -58,8 +58,8 @@ type source struct {
 	Config string `yaml:"config" default:"" check:"path" help:"YAML file of settings"`
 }
 
-func newTrainOptions(config *train.Config) (*trainOptions, error) {
-	base, err := newOptions("train", config)
+func newTrainOptions(command string, config *train.Config) (*trainOptions, error) {
+	base, err := newOptions(command, config)
 	if err != nil {
 		return nil, err
 	}
@@ -71,17 +71,22 @@ func newTrainOptions(config *train.Config) (*trainOptions, error) {
 	return o, nil
 }
 
-// load fills config: what a resumed checkpoint was saved with over the defaults, the file over that, flags over the
-// file. The error lists every problem.
+// load fills config, and looks at this machine. The error lists every problem.
 func (o *trainOptions) load(config *train.Config) error {
+	if err := o.fill(config); err != nil {
+		return err
+	}
+	return o.set.Locate(o.checkMachine(config))
+}
+
+// fill fills config: what a resumed checkpoint was saved with over the defaults, the file over that, flags over the
+// file.
+func (o *trainOptions) fill(config *train.Config) error {
 	err := o.given()
 	if err == nil && config.Run.Resume != "" {
 		err = o.resume(config)
 	}
-	if err := errors.Join(err, o.set.Locate(config.Validate())); err != nil {
-		return err
-	}
-	return o.set.Locate(o.checkMachine(config))
+	return errors.Join(err, o.set.Locate(config.Validate()))
 }
 
 // given sets what the file and the flags say.
@@ -101,6 +106,19 @@ func (o *trainOptions) given() error {
 
 // checkMachine looks at what the settings name: manifests, folders and the device.
 func (o *trainOptions) checkMachine(config *train.Config) error {
+	r := config.Run
+	if err := errors.Join(o.checkInputs(config), needDevice(r.Device)); err != nil {
+		return err // and no folder is made
+	}
+	problems := []error{writable("checkpoint_dir", r.CheckpointDir)}
+	if r.LogDir != "" {
+		problems = append(problems, writable("log_dir", r.LogDir))
+	}
+	return errors.Join(problems...)
+}
+
+// checkInputs looks at what is read: manifests and checkpoints.
+func (o *trainOptions) checkInputs(config *train.Config) error {
 	d, r := config.Data, config.Run
 	problems := []error{o.manifest("train_manifest", d.TrainManifest)}
 	if r.Resume == "auto" && d.TrainManifest == "" { // a checkpoint would have named it
@@ -114,14 +132,6 @@ func (o *trainOptions) checkMachine(config *train.Config) error {
 	}
 	if d.TestManifest != "" {
 		problems = append(problems, o.manifest("test_manifest", d.TestManifest))
-	}
-	problems = append(problems, needDevice(r.Device))
-	if err := errors.Join(problems...); err != nil {
-		return err // and no folder is made
-	}
-	problems = []error{writable("checkpoint_dir", r.CheckpointDir)}
-	if r.LogDir != "" {
-		problems = append(problems, writable("log_dir", r.LogDir))
 	}
 	return errors.Join(problems...)
 }

@@ -36,3 +36,16 @@ func ParseBytes(text string) (int64, error) {
 		return int64(bytes), nil
 	}
 }
+
+// Binary is an amount of memory in the units that ParseBytes and makers of memory count in: "14.74 GiB", "332.1 MiB".
+func Binary(n int64) string {
+	switch {
+	case n >= 1<<30-1<<30/200:
+		return fmt.Sprintf("%.2f GiB", float64(n)/(1<<30))
+	case n >= 1<<20-1<<20/20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return Count(int(n), "byte")
+}

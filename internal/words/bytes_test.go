@@ -17,6 +17,17 @@ func TestParseBytes(t *testing.T) {
 	}
 }
 
+func TestBinary(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 bytes", 1: "1 byte", 1023: "1023 bytes", 1024: "1.0 KiB", 1 << 20: "1.0 MiB", 1<<20 - 1: "1.0 MiB", 332 << 20: "332.0 MiB",
+		1<<30 - 1: "1.00 GiB", 15826954485: "14.74 GiB",
+	} {
+		if got := Binary(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
 func FuzzParseBytes(f *testing.F) {
 	for _, text := range []string{"2GiB", "14.74 gib", "1e400", ".", "99999999999999999999"} {
 		f.Add(text)
