@@ -39,21 +39,27 @@ func (m *Model) room() int64 {
 	return u.Limit - m.program - m.others() - (u.Allocated - m.replica.Usage().Arenas)
 }
 
-// count has passes fit what is left beside files of which the reading takes so many bytes.
-func (m *Model) count(reading int64) {
+// count has passes fit what is left beside the files in hand. It comes before they are read.
+func (m *Model) count(inHand []*batch) {
 	if !m.limited() {
 		return
 	}
-	_ = m.pool.Hold("programs and tables", m.others())
-	_ = m.pool.Hold("files in hand", reading) // where it is too much nothing fits beside them, and each file is named
-	if fit := m.recognizer.runner.Fit; !fit.Yield() {
-		fit.SetLimit(max(m.replica.Room(), 1))
+	reading := int64(0)
+	for _, b := range inHand {
+		reading += b.bytes
 	}
+	others, u := m.others(), m.pool.Usage()
+	if u.Reserved+m.program+others+reading > u.Limit {
+		m.replica.Shrink(0) // arenas are made anew, as large as there is room for
+	}
+	_ = m.pool.Hold("programs and tables", others)
+	_ = m.pool.Hold("files in hand", reading) // where it is too much nothing fits beside them, and each is named
+	m.recognizer.runner.Fit.SetLimit(max(m.replica.Room(), 1))
 }
 
 // tooLarge is the error of a file that can't even be read; nil where it can.
 func (m *Model) tooLarge(u *data.Utterance, bytes int64) error {
-	if bytes < m.room() {
+	if room := m.room(); bytes < room-room/10 { // the pass needs some too, and its program
 		return nil
 	}
 	return fmt.Errorf("%s: %.0f s of sound are too long to be recognized at once: %w; cut the file into pieces", u.Path, u.Duration, m.noRoom(bytes, "reading it"))
@@ -61,6 +67,5 @@ func (m *Model) tooLarge(u *data.Utterance, bytes int64) error {
 
 // noRoom is an error that wraps *device.OutOfMemory.
 func (m *Model) noRoom(bytes int64, what string) error {
-	var err error = m.pool.Usage().OutOfMemory(bytes, what, nil)
-	return err
+	return m.pool.Usage().OutOfMemory(bytes, what, nil)
 }

@@ -124,18 +124,10 @@ func (m *Model) begin(ctx context.Context, q *queue, f feature.Options) (*batch,
 
 // start begins to read, where that has not begun.
 func (b *batch) start(ctx context.Context) (err error) {
-	if b != nil && b.loader != nil && b.stream == nil {
+	if b.loader != nil && b.stream == nil {
 		b.stream, err = b.loader.Start(ctx, 0, 0)
 	}
 	return err
-}
-
-// held is what reading has taken that has begun, in bytes.
-func (b *batch) held() int64 {
-	if b == nil || b.stream == nil {
-		return 0
-	}
-	return b.bytes
 }
 
 // close ends the reading. nil has nothing to end.

@@ -26,11 +26,8 @@ func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(path, 
 	now, err := m.begin(ctx, q, features)
 	for now != nil && err == nil {
 		var next *batch
-		if next, err = m.begin(ctx, q, features); err == nil && next != nil && !next.alone {
-			err = next.start(ctx)
-		}
-		if err == nil {
-			err = m.transcribe(ctx, now, next.held(), emit)
+		if next, err = m.begin(ctx, q, features); err == nil {
+			err = m.transcribe(ctx, now, next, emit)
 		}
 		now.close()
 		now = next
@@ -45,15 +42,21 @@ type result struct {
 	err  error
 }
 
-// transcribe recognizes the files of a batch and emits what came out. The files that are read meanwhile take ahead
-// bytes.
-func (m *Model) transcribe(ctx context.Context, b *batch, ahead int64, emit func(path, text string, err error) error) error {
+// transcribe recognizes the files of a batch and emits what came out. Meanwhile those of the next batch are read, if
+// there is room for both.
+func (m *Model) transcribe(ctx context.Context, b, next *batch, emit func(path, text string, err error) error) error {
 	results := map[*data.Utterance]result{}
-	if err := b.start(ctx); err != nil {
-		return err
+	inHand := []*batch{b}
+	if next != nil && !b.alone && !next.alone {
+		inHand = append(inHand, next)
+	}
+	m.count(inHand)
+	for _, x := range inHand {
+		if err := x.start(ctx); err != nil {
+			return err
+		}
 	}
 	if b.stream != nil {
-		m.count(b.bytes + ahead)
 		w, err := b.stream.Next()
 		if err != nil {
 			return err

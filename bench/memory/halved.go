@@ -78,7 +78,7 @@ func (s settings) checkHalved(dir string, out io.Writer) error {
 	return nil
 }
 
-var arenas = regexp.MustCompile(`([0-9]+) workers? with ([0-9.]+ [kMG]?B) each`)
+var arenas = regexp.MustCompile(`([0-9]+) workers? with ([0-9.]+ (?:[kMG]B|bytes?)) each`)
 
 // arenasIn is what all workers of a memory line have, in bytes.
 func arenasIn(line string) (int64, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -121,13 +122,22 @@ func TestSound(t *testing.T) {
 
 // What is said is held to what was taken.
 func TestReportLine(t *testing.T) {
-	ran := process{peak: 100e6, output: "memory: 95.0 MB in all\n"}
+	ran := process{peak: 100e6, output: "memory: 95.0 MB in all, under a limit of 1.0 GB (auto): weights 50.0 MB, 2 workers with 20.0 MB each, tables 4.0 MB, " +
+		"Go runtime 1000.0 kB; longest utterance 2.0 MB, 0.5 s\n"}
 	for within, ok := range map[float64]bool{0: true, 6: true, 4: false} {
 		var out strings.Builder
 		err := settings{within: within}.reportLine(&out, ran)
-		if (err == nil) != ok || !strings.Contains(out.String(), "said / taken: 0.950 (-5.0 %)") {
+		if (err == nil) != ok || !strings.Contains(out.String(), "said, as the sum of the parts: 95.0 MB; said / taken: 0.950 (-5.0 %)") {
 			t.Errorf("within %v %%: %v\n%s", within, err, out.String())
 		}
+	}
+}
+
+// Parts that don't come to the total are an error.
+func TestPartsDontAddUp(t *testing.T) {
+	ran := process{peak: 100e6, output: "memory: 95.0 MB in all, under a limit of 1.0 GB (auto): weights 50.0 MB, 2 workers with 10.0 MB each; longest utterance a\n"}
+	if err := (settings{}).reportLine(io.Discard, ran); err == nil || !strings.Contains(err.Error(), "70000000") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -144,8 +144,8 @@ func residentParts(pid string) (map[string]int64, error) {
 
 // total and limit are two figures of the memory line.
 var (
-	total = regexp.MustCompile(`^memory: ([0-9.]+ (?:[kMG]?B|bytes?)) in all`)
-	limit = regexp.MustCompile(`under a limit of ([0-9.]+ [kMG]?B) \((.*?)\):`)
+	total = regexp.MustCompile(`^memory: ([0-9.]+ (?:[kMG]B|bytes?)) in all`)
+	limit = regexp.MustCompile(`under a limit of ([0-9.]+ (?:[kMG]B|bytes?)) \((.*?)\):`)
 )
 
 // memoryLine finds the line in what a run has printed, and its total in bytes.
@@ -169,11 +169,31 @@ func memoryLimit(line string) (bytes int64, why string, err error) {
 	return bytes, m[2], err
 }
 
+var part = regexp.MustCompile(`(?:([0-9]+) workers? with )?([0-9.]+ (?:[kMG]B|bytes?))`)
+
+// partsIn is the sum of all that a memory line names, in bytes: its total is rounded.
+func partsIn(line string) (sum int64, err error) {
+	_, list, _ := strings.Cut(line, "): ")
+	list, _, _ = strings.Cut(list, "; longest utterance")
+	for _, m := range part.FindAllStringSubmatch(list, -1) {
+		bytes, err := parseBytes(m[2])
+		if err != nil {
+			return 0, err
+		}
+		if m[1] != "" {
+			workers, _ := strconv.ParseInt(m[1], 10, 64)
+			bytes *= workers
+		}
+		sum += bytes
+	}
+	return sum, nil
+}
+
 // parseBytes reads an amount as a run prints it: 187.8 MB.
 func parseBytes(text string) (int64, error) {
 	number, unit, _ := strings.Cut(text, " ")
 	n, err := strconv.ParseFloat(number, 64)
-	scale, ok := map[string]float64{"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
+	scale, ok := map[string]float64{"byte": 1, "bytes": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
 	if err != nil || !ok {
 		return 0, fmt.Errorf("%q is no amount of memory", text)
 	}

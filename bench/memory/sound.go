@@ -42,14 +42,14 @@ func (n noise) training(dir, name string) []string {
 // write makes WAV files and two manifests in dir. Lengths are spread evenly around the mean, in an order of their own;
 // there are ten letters to a second. The same settings give the same files.
 func (s sound) write(dir string) (noise, error) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, name := range []string{"train", "val"} {
+	for set, name := range []string{"train", "val"} {
+		order := rand.New(rand.NewPCG(1, uint64(set)))
 		n := s.utterances
 		if name == "val" {
 			n = s.validated
 		}
 		lengths := make([]float64, n)
-		for i, k := range random.Perm(n) {
+		for i, k := range order.Perm(n) {
 			lengths[i] = s.seconds
 			if n > 1 {
 				lengths[i] *= 1 - s.spread + 2*s.spread*float64(k)/float64(n-1)
@@ -61,6 +61,7 @@ func (s sound) write(dir string) (noise, error) {
 		var lines strings.Builder
 		for i, seconds := range lengths {
 			file := fmt.Sprintf("%s-%03d.wav", name, i)
+			random := rand.New(rand.NewPCG(uint64(2+set), uint64(i))) // a file more changes no other
 			if err := writeNoise(filepath.Join(dir, file), int(seconds*float64(s.rate)), s.rate, random); err != nil {
 				return noise{}, err
 			}

@@ -1,0 +1,110 @@
+package recognize
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"konkanitrain/device"
+	"konkanitrain/internal/testkit"
+	"konkanitrain/update"
+)
+
+// under is a model that has so many bytes for all but the program itself.
+func under(t testing.TB, path string, limit int64) *Model {
+	t.Helper()
+	m := mustLoad(t, path, LoadOptions{Workers: 2})
+	if m.program <= 0 || m.pool.Usage().Held != m.program {
+		t.Fatalf("the program takes %d bytes, %+v", m.program, m.pool.Usage())
+	}
+	m.program = 0
+	_ = m.pool.Hold("the program itself", 0)
+	m.pool.ResetPeaks()
+	m.pool.SetLimit(limit)
+	return m
+}
+
+// Under any limit each file gets the text that it gets without one, or an error about memory, from before it is read or
+// from before it is recognized. More memory is good for more files, and what is held keeps to the limit.
+func TestTranscribeKeepsToALimit(t *testing.T) {
+	lines := babble(36, 1) // more than one batch
+	lines[3].samples, lines[8].samples, lines[30].samples = 30*16000, 10*16000, 3*16000
+	_, paths := speak(t, lines)
+	path := saved(t, t.TempDir(), 1, described(t), 1, nil)
+	want := transcripts(t, mustLoad(t, path, LoadOptions{Workers: 2}), paths...)
+	before, unread, unfit := 0, 0, 0
+	for limit := int64(1 << 20); limit < 64<<20; limit = limit * 8 / 7 {
+		m := under(t, path, limit)
+		recognized, i := 0, 0
+		err := m.Transcribe(t.Context(), paths, func(path, text string, err error) error {
+			var oom *device.OutOfMemory
+			var large *update.TooLarge
+			switch {
+			case path != paths[i]:
+				t.Errorf("result %d is of %s", i, path)
+			case err == nil && text == want[i]:
+				recognized++
+			case errors.As(err, &large):
+				unfit++
+			case errors.As(err, &oom):
+				unread++
+			default:
+				t.Errorf("limit %d, file %d: %q, %v; without a limit %q", limit, i, text, err, want[i])
+			}
+			if err != nil {
+				testkit.MustContain(t, err.Error(), path, "s of sound are too long to be recognized at once: ", "out of memory", "; cut the file into pieces")
+			}
+			i++
+			return nil
+		})
+		if err != nil || i != len(paths) {
+			t.Fatalf("limit %d: %d results, %v", limit, i, err)
+		}
+		// Programs and tables that a pass has made count from the next one on.
+		if u := m.pool.Usage(); u.PeakReserved > limit+m.others() {
+			t.Errorf("limit %d: %d bytes were held", limit, u.PeakReserved)
+		}
+		if recognized < before {
+			t.Errorf("limit %d: %d files are recognized, with less memory %d", limit, recognized, before)
+		}
+		before = recognized
+	}
+	if before != len(paths) || unread == 0 || unfit == 0 {
+		t.Errorf("%d of %d files are recognized at last; %d were not read, %d didn't fit: this test says little", before, len(paths), unread, unfit)
+	}
+}
+
+// A manifest is scored as without a limit, or without what doesn't fit, which is named, or is refused before it is read.
+func TestEvaluateKeepsToALimit(t *testing.T) {
+	lines := babble(10, 1)
+	lines[3].samples = 60 * 16000
+	manifest, _ := speak(t, lines)
+	path := saved(t, t.TempDir(), 1, described(t), 1, nil)
+	var counts [3]int // all, all but the long one, nothing
+	for limit := int64(200 << 20); limit > 1<<20; limit = limit * 4 / 5 {
+		m := under(t, path, limit)
+		var said strings.Builder
+		e, _, err := m.Evaluate(t.Context(), manifest, EvaluateOptions{Progress: &said})
+		var oom *device.OutOfMemory
+		switch {
+		case errors.As(err, &oom):
+			testkit.MustContain(t, err.Error(), manifest, "reading 32 utterances at a time", "the longest of its utterances is utt0003 (line 4), 60.0 s")
+			counts[2]++
+		case err != nil:
+			t.Fatal(err)
+		case e.Failed == 0 && e.Score.Utterances == 10:
+			counts[0]++
+		case e.Failed == 1 && e.Score.Utterances == 9:
+			testkit.MustContain(t, said.String(), "utt0003", "a pass over it alone takes")
+			counts[1]++
+		case e.Failed < 10:
+			t.Errorf("limit %d: %d scored, %d failed", limit, e.Score.Utterances, e.Failed)
+		}
+		if u := m.pool.Usage(); u.PeakReserved > limit {
+			t.Errorf("limit %d: %d bytes were held", limit, u.PeakReserved)
+		}
+	}
+	if counts[0] == 0 || counts[1] == 0 || counts[2] == 0 {
+		t.Errorf("scored in full, without the long one, and refused: %v: this test says little", counts)
+	}
+}
