@@ -17,8 +17,8 @@ import (
 // until a long file is done.
 //
 // All workers are kept busy, while the next files are read. Of memory it takes what some files take at once, however
-// many there are; a file for which there is not enough gets an error that wraps *update.TooLarge, or *device.OutOfMemory
-// where it can't even be read.
+// many there are; a file for which there is not enough gets an error that wraps *update.TooLarge, or
+// *device.OutOfMemory where it can't even be read.
 func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(path, text string, err error) error) error {
 	features := m.Description.Features
 	features.Resampler = audio.NewResampler() // one set of kernels for all batches

@@ -10,8 +10,8 @@ import (
 	"konkanitrain/update"
 )
 
-// One utterance of a minute among a hundred of 3 s, eight in a micro-batch: where it fits alone, computed again, all are
-// trained on, the update has as many utterances as is set, and none of the short ones is padded to a minute.
+// One utterance of a minute among a hundred of 3 s, eight in a micro-batch: where it fits alone, computed again, all
+// are trained on, the update has as many utterances as is set, and none of the short ones is padded to a minute.
 func TestOneLongAmongShort(t *testing.T) {
 	var lines []spoken
 	for i := range 101 {
