@@ -74,7 +74,8 @@ func TestTranscribeKeepsToALimit(t *testing.T) {
 	}
 }
 
-// A manifest is scored as without a limit, or without what doesn't fit, which is named, or is refused before it is read.
+// A manifest is scored as without a limit, or without what doesn't fit, which is named, or is refused before it is
+// read.
 func TestEvaluateKeepsToALimit(t *testing.T) {
 	lines := babble(10, 1)
 	lines[3].samples = 60 * 16000

@@ -110,8 +110,8 @@ func (e *Evaluation) String() string {
 // named is how many files or utterances a message names.
 const named = 5
 
-// Troubles is what must be said of a set that was scored: files that could not be read or did not fit, losses that are not finite.
-// set is its name in the messages.
+// Troubles is what must be said of a set that was scored: files that could not be read or did not fit, losses that are
+// not finite. set is its name in the messages.
 func (e *Evaluation) Troubles(set string) (said []string) {
 	if e.Failed > 0 {
 		said = append(said, fmt.Sprintf("WARNING: %s of %s can't be read any more or doesn't fit into memory, and the rates are without what is in there: %s",

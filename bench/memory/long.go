@@ -54,7 +54,7 @@ type longRuns struct {
 // whatever their order is, which a line more changes.
 func (l *longRuns) task(name, train, val, maxDuration string, more ...string) task {
 	args := strings.Fields("--sample_rate 8000 --num_mels 40 --freq_width 8 --d_model 64 --heads 4 --encoder_layers 2 --decoder_layers 1 --conv_kernel 7 " +
-		"--subsample_channels 16 --batch_size 8 --grad_accum 126 --warmup_updates 2 --num_epochs 3 --log_every 1 --eval_every 3")
+		"--subsample_channels 16 --batch_size 8 --grad_accum 126 --cpu_workers 2 --warmup_updates 2 --num_epochs 3 --log_every 1 --eval_every 3")
 	args = append(args, "--train_manifest", train, "--val_manifest", val, "--checkpoint_dir", filepath.Join(l.dir, name), "--max_duration", maxDuration)
 	return task{program: l.program, args: append(append(args, l.limit...), more...)}
 }
