@@ -40,6 +40,9 @@ func (c Memory) Budget() (bytes int64, why string, err error) {
 	}
 	if base := m.Base(); base > 0 && (bytes == 0 || int64(share*float64(base)) < bytes) {
 		bytes, why = int64(share*float64(base)), fmt.Sprintf("%s%g of %s", name, share, words.Bytes(base))
+		if m.Limit > 0 {
+			why += " that " + m.Source + " allows"
+		}
 	}
 	return bytes, why, nil
 }

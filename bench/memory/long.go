@@ -125,8 +125,8 @@ func (l *longRuns) same(t task, p process, name string) error {
 	return nil
 }
 
-// validation meets the long one in the validation set. Without a backward pass it takes so little that the limit has to
-// be lower: half of what workers would have goes.
+// validation meets the long one in the validation set. Without a backward pass it takes so little that the limit has
+// to be lower: half of what workers would have goes.
 func (l *longRuns) validation() error {
 	l.limit = nil
 	p, err := l.task("validation-free", l.without.train, l.with.val, "0").must(0, "memory: scoring val-020.wav (60.0 s) takes more than any training pass")

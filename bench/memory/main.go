@@ -1,12 +1,12 @@
-// Command memory holds training runs to what they promise about memory. It runs the real program on noise that it writes
-// itself, prints what it saw, and fails where a promise is broken. --check says which:
+// Command memory holds training runs to what they promise about memory. It runs the real program on noise that it
+// writes itself, prints what it saw, and fails where a promise is broken. --check says which:
 //
 //	line    what a run says that it takes in all is what it takes: its peak RSS
 //	group   in a control group of whatever size a run fits itself, or refuses in words; the kernel never has to kill it
 //	pair    two runs with a part of a group each fit beside each other
 //	growth  resident memory and step time stay level over many updates, and over many files that are transcribed
-//	long    an utterance for which there is no room is named before the first update, and left out where that is asked for
-//	halved  a run goes on when its limit is halved, twice, and learns the same
+//	long    an utterance for which there is no room is named before the first update, or left out if that is asked for
+//	halved  a run goes on when its limit is lowered, twice, and learns the same
 //
 // Groups need Linux, root, and control groups of either version.
 //

@@ -22,9 +22,9 @@ type Memory struct {
 	Used int64
 }
 
-// What Auto leaves free of what there is: a tenth for what nobody has counted (the system's own part of a process, other
-// processes that grow), in these bounds, for a large machine's others don't need a tenth of it. A process that has very
-// little may take half.
+// What Auto leaves free of what there is: a tenth for what nobody has counted (the system's own part of a process,
+// other processes that grow), in these bounds, for a large machine's others don't need a tenth of it. A process that
+// has very little may take half.
 const (
 	leastSpare = 16 << 20 // bytes
 	mostSpare  = 2 << 30
