@@ -93,6 +93,9 @@ func TestAnyOperationFails(t *testing.T) {
 			more  int // operations that fail after the first
 			full  bool
 		}{{syscall.EIO, 0, false}, {syscall.EROFS, always, false}, {syscall.ENOSPC, 0, true}, {syscall.EDQUOT, always, true}} {
+			if c.full && name != "beside an older one" {
+				continue // the cause changes the message alone
+			}
 			at, silent := 1, 0
 			for ; ; at++ {
 				when := fmt.Sprintf("%s, %v at operation %d and %d more", name, c.cause, at, c.more)

@@ -7,45 +7,6 @@ import (
 	"os"
 )
 
-// ErrShared says that another process has a file open that one wants alone.
-var ErrShared = errors.New("another run writes to it")
-
-// Share opens a file to append to it, and to read from it; it is made if it isn't there. Until it is closed, [Alone]
-// keeps off it, where the system or the file system knows such locks.
-func Share(path string) (*os.File, error) {
-	for {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666)
-		if err != nil {
-			return nil, err
-		}
-		lockShared(f)
-		held, err := f.Stat()
-		if err == nil {
-			if now, gone := os.Stat(path); gone == nil && os.SameFile(held, now) {
-				return f, nil
-			}
-		}
-		f.Close() // it was replaced before it was locked
-		if err != nil {
-			return nil, err
-		}
-	}
-}
-
-// Alone calls do for the file at path while no process shares it; else the error is ErrShared. Where there are no
-// locks, do is called.
-func Alone(path string, do func() error) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if lock(f) != nil {
-		return ErrShared
-	}
-	return do()
-}
-
 // errLocked says that another process has the lock.
 var errLocked = errors.New("another run is using it: wait for its end or stop it, or choose another folder")
 

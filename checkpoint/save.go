@@ -1,11 +1,9 @@
 package checkpoint
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -140,32 +138,6 @@ func (m *manifest) write(d disk, temp string, parts []part) error {
 		return err
 	}
 	return d.SyncDir(temp)
-}
-
-// ReplaceFile gives the file at path, which need not be there, a new content, which fill writes: in one step and
-// durably, or, after an error, not at all; but an error of the last sync, of the name, comes with the new content in
-// place. Until then the content is in a file beside it with PartialSuffix at its end; one that a kill has left is
-// replaced by the next call.
-func ReplaceFile(path string, fill func(io.Writer) error) error {
-	return replaceFile(osDisk{}, path, fill)
-}
-
-// PartialSuffix is at the end of the name of a file that is being written.
-const PartialSuffix = ".partial"
-
-func replaceFile(d disk, path string, fill func(io.Writer) error) error {
-	temp := path + PartialSuffix
-	err := writeFile(d, temp, func(f file) error {
-		w := bufio.NewWriterSize(f, 64<<10)
-		return errors.Join(fill(w), w.Flush())
-	})
-	if err == nil {
-		err = d.Rename(temp, path)
-	}
-	if err != nil {
-		return errors.Join(err, removeIfThere(d, temp))
-	}
-	return d.SyncDir(filepath.Dir(path))
 }
 
 // writeFile creates a file, has it filled, and syncs it.

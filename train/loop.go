@@ -182,13 +182,17 @@ func (s *skips) note(r *run, w *data.Window, out update.Outcome) error {
 			s.suspects = append(s.suspects, e.Utt.ID)
 		}
 	}
+	var err error
 	switch named := words.List(s.suspects, 40); {
 	case p.InARow >= mostSkips:
-		return fmt.Errorf("%d windows in a row gave no update, the last because %s; their utterances: %s; %s", p.InARow, why, named, advice)
+		err = fmt.Errorf("%d windows in a row gave no update, the last because %s; their utterances: %s; %s", p.InARow, why, named, advice)
 	case w.Last && s.whole && s.made == 0 && s.scaled == 0:
-		return fmt.Errorf("epoch %d gave no update at all, the last window because %s; its utterances: %s; %s", w.Epoch+1, why, named, advice)
+		err = fmt.Errorf("epoch %d gave no update at all, the last window because %s; its utterances: %s; %s", w.Epoch+1, why, named, advice)
 	}
-	return nil
+	if err != nil && out.Skipped == update.NothingFits {
+		err = fmt.Errorf("%w: %w", ErrOutOfMemory, err)
+	}
+	return err
 }
 
 // explain says why a window gave no update, and what to do.

@@ -19,7 +19,7 @@ import (
 
 // place is where in its metrics a run goes on; zero for one that was killed before its first checkpoint.
 type place struct {
-	updates int // made; records of saves up to here stay
+	updates int // made; records of other things up to here stay
 	logged  int // update records up to here stay; the figures of later ones are a part of the state
 	judged  int // validation records up to here stay
 }
@@ -31,10 +31,8 @@ func (p place) behind(l *metricsLine) bool {
 		return l.Update > p.logged
 	case "validation":
 		return l.Update > p.judged
-	case "save":
-		return l.Update > p.updates
 	}
-	return false
+	return l.Update > p.updates
 }
 
 // metricsLine is what a line of metrics.jsonl says of its place.
@@ -50,11 +48,13 @@ type metricsLine struct {
 }
 
 // forget removes the records behind the place of a run that goes on, and says how many, and of which update the last
-// update record is that stays. What isn't this run's stays:
-// other runs' records, those of earlier runs in the same place, and lines that are no record at all. Where another run
-// is writing to the file nothing is removed.
+// update record is that stays. What isn't this run's stays: other runs' records, those of earlier runs in the same
+// place, and lines that are no record at all. Where another run is writing to the file nothing is removed.
 func forget(dir, run string, p place) (removed, last int, err error) {
 	path := filepath.Join(dir, metricsFile)
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		path = file // a link stays one
+	}
 	err = checkpoint.Alone(path, func() error {
 		f, err := os.Open(path)
 		if err != nil {
@@ -151,8 +151,13 @@ func copyWithout(w io.Writer, f io.ReadSeeker, gone []*metricsLine) error {
 	return err
 }
 
-// forgetMetrics removes what is behind the checkpoint that the run goes on from, with a word.
+// forgetMetrics removes what is behind the checkpoint that the run goes on from, with a word. A new run and one that
+// goes on in another folder have nothing there.
 func (r *run) forgetMetrics() {
+	from := r.ledger.origin.Checkpoint
+	if r.cfg.Run.Resume == "" || from != nil && !r.ledger.inside(from.Path) {
+		return
+	}
 	at := r.ledger.place.updates
 	removed, last, err := forget(r.logDir(), r.logRun(), r.ledger.place)
 	if err != nil {
@@ -164,4 +169,19 @@ func (r *run) forgetMetrics() {
 	if removed > 0 {
 		r.report.say("metrics.jsonl: the records of what came after update %d are removed (%d): it is made again", at, removed)
 	}
+}
+
+// logRun tells this run's records from those of others in a log_dir of its own; "" in checkpoint_dir, which no other
+// run uses.
+func (r *run) logRun() string {
+	dir := r.cfg.Run.CheckpointDir
+	logs, errLogs := os.Stat(r.logDir())
+	own, errOwn := os.Stat(dir)
+	if r.cfg.Run.LogDir == "" || errLogs == nil && errOwn == nil && os.SameFile(logs, own) {
+		return ""
+	}
+	if whole, err := filepath.Abs(dir); err == nil {
+		return whole
+	}
+	return dir
 }

@@ -19,7 +19,8 @@ import (
 	"konkanitrain/internal/testkit"
 )
 
-// snapshots copies a run's folder whenever the run is about to say something: what is on disk if it is killed then.
+// snapshots copies a run's folder whenever it is written to, as by a run that is about to say something: what is on
+// disk if the run is killed then.
 type snapshots struct {
 	t     *testing.T
 	dir   string
@@ -82,7 +83,7 @@ const foreign = "somebody's notes\n{\"event\":\"update\",\"update\":999}\n{\"los
 // that was never killed, each once, and the same weights; lines that are no records of it stay.
 func TestKilledRunHasTheSameMetrics(t *testing.T) {
 	manifest := speak(t, babble(10, 3, 1)...) // epochs of three windows
-	for _, c := range []struct{ log, save, eval, stop int }{{1, 2, 3, 0}, {3, 1, 4, 0}, {5, 3, 0, 2}} {
+	for _, c := range []struct{ log, save, eval, stop int }{{1, 2, 3, 0}, {3, 1, 5, 0}, {5, 3, 0, 2}} {
 		straight := small(tiny(t, manifest))
 		straight.Data.ValManifest = manifest
 		straight.Run.LogEvery, straight.Run.SaveEvery, straight.Run.EvalEvery, straight.Run.EarlyStop = c.log, c.save, c.eval, c.stop
@@ -95,10 +96,15 @@ func TestKilledRunHasTheSameMetrics(t *testing.T) {
 		}
 		write(t, filepath.Join(straight.Run.CheckpointDir, metricsFile), foreign)
 		kills := &snapshots{t: t, dir: straight.Run.CheckpointDir}
-		result, err := Run(t.Context(), straight, Options{Out: kills})
-		if err != nil {
-			t.Fatal(err)
+		r := start(t, straight, kills)
+		settle := r.ledger.settle
+		r.ledger.settle = func() { // before each save, also one that nothing is said of
+			settle()
+			_, _ = kills.Write(nil)
 		}
+		mustEnd(t, r)
+		r.close()
+		result := r.result()
 		want := figuresOf(t, straight.Run.CheckpointDir)
 		if last := want[len(want)-1]; len(want) < 4 || last["update"] != float64(result.Updates) {
 			t.Fatalf("%+v: the last of %d records is %v", c, len(want), last)
@@ -212,15 +218,42 @@ func TestSharedMetrics(t *testing.T) {
 	}
 	busy.close()
 	lose()
+	linked := filepath.Join(t.TempDir(), "elsewhere") // and the file itself is somewhere else
+	if err := errors.Join(os.Rename(filepath.Join(logs, metricsFile), linked), os.Symlink(linked, filepath.Join(logs, metricsFile))); err != nil {
+		t.Fatal(err)
+	}
 	mustContainOnce(t, mustRun(t, withResume(one)), "metrics.jsonl: the records of what came after update 4 are removed (4)") // updates and saves
 	if got, of := count(one), count(other); !slices.Equal(got, []int{1, 2, 3, 4, 5}) || !slices.Equal(of, []int{1, 2, 3}) {
 		t.Errorf("records of updates %v, of the other run %v", got, of)
+	}
+	if to, err := os.Readlink(filepath.Join(logs, metricsFile)); to != linked {
+		t.Errorf("the link leads to %q, %v", to, err)
 	}
 	fork := elsewhere(t, other)
 	fork.Run.Resume, fork.Optimizer.MaxUpdates = filepath.Join(other.Run.CheckpointDir, checkpoint.Name(2)), 4
 	mustRun(t, fork)
 	if got, of := count(fork), count(other); !slices.Equal(got, []int{3, 4}) || !slices.Equal(of, []int{1, 2, 3}) {
 		t.Errorf("records of updates %v, of the run that it comes from %v", got, of)
+	}
+}
+
+// Records are made durable before the checkpoint that a run would go on from behind them.
+func TestMetricsAreSettledBeforeASave(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Run.SaveEvery, cfg.Optimizer.MaxUpdates = 1, 3
+	r := start(t, cfg, nil)
+	settled, settle := 0, r.ledger.settle
+	r.ledger.settle = func() {
+		settle()
+		all := records(t, cfg.Run.CheckpointDir)
+		if there := len(steps(t, cfg.Run.CheckpointDir)); there != settled || all[len(all)-1].Event != "update" || all[len(all)-1].Update != settled+1 {
+			t.Errorf("%d checkpoints are there, and the last record is %+v", there, all[len(all)-1])
+		}
+		settled++
+	}
+	mustEnd(t, r)
+	if settled != 3 {
+		t.Errorf("settled %d times", settled)
 	}
 }
 
@@ -249,7 +282,7 @@ func TestFindBehind(t *testing.T) {
 	begin := line("start", `,"update":0`)
 	for name, lines := range map[string][]string{
 		"nothing":                  {begin, at("update", 2), at("update", 4), at("validation", 4), at("save", 4)},
-		"later ones":               {begin, at("update", 4), "-" + at("update", 5), "-" + at("validation", 6), "-" + at("save", 6), "-" + at("update", 7)},
+		"later ones":               {begin, at("update", 4), "-" + at("update", 5), "-" + at("validation", 6), "-" + at("save", 6), "-" + at("memory", 6), "-" + at("update", 7)},
 		"a torn line":              {begin, at("update", 4), "-" + `{"event":"upd`},
 		"another's torn line":      {begin, at("update", 4), `{"even`},
 		"without its end":          {begin, at("update", 4), "-" + strings.TrimSpace(at("update", 5))},
@@ -257,7 +290,7 @@ func TestFindBehind(t *testing.T) {
 		"one that came from there": {begin, at("update", 9), line("start", `,"update":4,"resumed_at":4,"from":"x"`), at("update", 3), "-" + at("update", 5)},
 		"of an end that is gone":   {begin, at("update", 4), line("test", `,"wer":3`), "-" + at("update", 5), "-" + line("test", ""), "-" + line("average", `,"updates":[3,5]`)},
 		"of an end that stays":     {begin, at("update", 4), at("save", 4), line("average", `,"updates":[3,4]`), line("test", "")},
-		"foreign ones":             {begin, "\n", "x\n", `{"event":"update","update":9}` + "\n", line("update", `,"update":9,"run":"r"`), line("update", `,"update":"9"`), at("memory", 9)},
+		"foreign ones":             {begin, "\n", "x\n", `{"event":"update","update":9}` + "\n", line("update", `,"update":9,"run":"r"`), line("update", `,"update":"9"`)},
 		"not removed before": {begin, at("update", 3), "-" + at("update", 4), line("start", `,"update":2,"resumed_at":2,"logged_at":3`),
 			at("update", 4), "-" + at("update", 5)},
 	} {

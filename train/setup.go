@@ -3,8 +3,6 @@ package train
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"time"
 
 	"konkanitrain/device"
@@ -130,9 +128,7 @@ func (r *run) begin() error {
 		if err := r.ledger.checkSpace(); err != nil {
 			return err
 		}
-		if from := r.ledger.origin.Checkpoint; from == nil && r.cfg.Run.Resume != "" || from != nil && r.ledger.inside(from.Path) {
-			r.forgetMetrics()
-		}
+		r.forgetMetrics()
 		var err error
 		if r.metrics, err = openMetrics(r.logDir(), r.logRun()); err != nil {
 			return err
@@ -169,19 +165,4 @@ func (r *run) logDir() string {
 		return r.cfg.Run.LogDir
 	}
 	return r.cfg.Run.CheckpointDir
-}
-
-// logRun tells this run's records from those of others in a log_dir of its own; "" in checkpoint_dir, which no other
-// run uses.
-func (r *run) logRun() string {
-	dir := r.cfg.Run.CheckpointDir
-	logs, errLogs := os.Stat(r.logDir())
-	own, errOwn := os.Stat(dir)
-	if r.cfg.Run.LogDir == "" || errLogs == nil && errOwn == nil && os.SameFile(logs, own) {
-		return ""
-	}
-	if whole, err := filepath.Abs(dir); err == nil {
-		return whole
-	}
-	return dir
 }
