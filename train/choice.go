@@ -34,6 +34,7 @@ type alternative struct {
 // their prices. Those that change neither bytes nor time are left out.
 func (r *run) alternatives(rows []data.Length) ([]alternative, error) {
 	var list []alternative
+	last := map[engine.Recompute]int64{}
 	for batch := r.cfg.Optimizer.BatchSize; batch >= 1; batch /= 2 {
 		for _, recompute := range r.cfg.Run.ways() {
 			runner := update.NewRunner(r.net, r.replica, batch)
@@ -42,10 +43,10 @@ func (r *run) alternatives(rows []data.Length) ([]alternative, error) {
 			if err != nil {
 				return nil, err
 			}
-			a := alternative{batch, recompute, e}
-			if n := len(list) - len(r.cfg.Run.ways()); n < 0 || list[n].Bytes != e.Bytes {
-				list = append(list, a)
+			if last[recompute] != e.Bytes {
+				list = append(list, alternative{batch, recompute, e})
 			}
+			last[recompute] = e.Bytes
 		}
 	}
 	return list, nil

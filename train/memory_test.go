@@ -204,7 +204,7 @@ func TestMemoryRefusal(t *testing.T) {
 		limit := rest + arenas*share/100
 		err := begin(cfg, limit)
 		testkit.MustFail(t, err, "out of memory: utt11 (", "manifest.jsonl, line 12) has 12.1 s, and a pass over it alone takes ",
-			" of memory for each worker, where there are ", "of "+words.Bytes(limit)+" (memory_limit)", "; or on_oom skip leaves out what doesn't fit")
+			" of memory for each worker, where ", " left of "+words.Bytes(limit)+" (memory_limit)", "; or on_oom skip leaves out what doesn't fit")
 		found := advised.FindStringSubmatch(err.Error())
 		if found == nil {
 			t.Fatalf("no advice: %v", err)

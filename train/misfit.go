@@ -35,9 +35,9 @@ func (r *run) sayLeft(p *passes) {
 }
 
 // tooLarge explains that utterances don't fit even alone: which the longest is, and what would let the rest through.
-func (r *run) tooLarge(left []*leftOut) error {
-	u := left[0]
-	for _, other := range left {
+func (r *run) tooLarge(list []*leftOut) error {
+	u := list[0]
+	for _, other := range list {
 		if other.Duration > u.Duration {
 			u = other
 		}
@@ -47,13 +47,17 @@ func (r *run) tooLarge(left []*leftOut) error {
 		return err
 	}
 	room := r.fit().Limit()
-	what := fmt.Sprintf("%s (%s, line %d) has %.1f s, and a pass over it alone takes %s of memory for each worker, where there are %s",
-		u.ID, u.File, u.Line, u.Duration, words.Bytes(need), words.Bytes(room))
+	left := words.Bytes(room) + " are left"
+	if room <= 1 {
+		left = "nothing is left"
+	}
+	what := fmt.Sprintf("%s (%s, line %d) has %.1f s, and a pass over it alone takes %s of memory for each worker, where %s",
+		u.ID, u.File, u.Line, u.Duration, words.Bytes(need), left)
 	if d := r.pool.Usage(); d.Limit > 0 {
 		what += fmt.Sprintf(" of %s (%s)", words.Bytes(d.Limit), r.limitFrom)
 	}
-	if len(left) > 1 {
-		what += fmt.Sprintf("; %s more don't fit either", words.Count(len(left)-1, "utterance"))
+	if len(list) > 1 {
+		what += fmt.Sprintf("; %s more don't fit either", words.Count(len(list)-1, "utterance"))
 	}
 	advice := []string{"leave it out of its manifest"}
 	if u.training {
