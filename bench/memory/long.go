@@ -173,8 +173,8 @@ func (l *longRuns) transcribe() error {
 		[]string{"val-000.wav\t", "val-001.wav\t", "val-002.wav\t", "val-003.wav\t", "val-020.wav: 60 s of sound are too long", "cut the file into pieces"})
 }
 
-// sweep runs a command under limits that fall. First it does all, then all but the long one, which it names, and last it
-// refuses, in words. It never takes more than the limit, once that is more than the program itself.
+// sweep runs a command under limits that fall. First it does all, then all but the long one, which it names, and last
+// it refuses, in words. It never takes more than the limit, once that is more than the program itself.
 func (l *longRuns) sweep(args, all, others []string) error {
 	const most, least, program = 100_000_000, 20_000_000, 26_000_000 // bytes
 	has := func(p process, words []string) bool {
