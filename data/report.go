@@ -28,12 +28,13 @@ const (
 	WrongDuration  Kind = "stated duration is wrong, the audio's own is used"
 	RepeatedKey    Kind = "key twice in one line, the last is used"
 	AudioWarning   Kind = "audio warning"
+	NoMemory       Kind = "no memory for it"
 	RepeatedSource Kind = "path listed again without an id"
 )
 
 var kinds = []Kind{
 	Broken, Unmatched, Missing, Unreadable, PastEnd, EmptyText, TooShort, TooLong, TextTooLong, CTCTooShort, CTCTooFast,
-	WrongDuration, RepeatedKey, AudioWarning, RepeatedSource,
+	WrongDuration, RepeatedKey, AudioWarning, NoMemory, RepeatedSource,
 }
 
 // bad kinds count against Options.BadLimit: the list and the files don't belong together. The others are

@@ -63,7 +63,7 @@ func TestKinds(t *testing.T) {
 	}
 	for _, k := range []Kind{
 		Broken, Unmatched, Missing, Unreadable, PastEnd, EmptyText, TooShort, TooLong, TextTooLong, CTCTooShort, CTCTooFast,
-		WrongDuration, RepeatedKey, AudioWarning, RepeatedSource,
+		WrongDuration, RepeatedKey, AudioWarning, NoMemory, RepeatedSource,
 	} {
 		if !seen[k] {
 			t.Errorf("%q isn't in the list of kinds", k)

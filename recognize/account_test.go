@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"konkanitrain/data"
 	"konkanitrain/device"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/update"
@@ -85,7 +86,7 @@ func TestEvaluateKeepsToALimit(t *testing.T) {
 	for limit := int64(200 << 20); limit > 1<<20; limit = limit * 4 / 5 {
 		m := under(t, path, limit)
 		var said strings.Builder
-		e, _, err := m.Evaluate(t.Context(), manifest, EvaluateOptions{Progress: &said})
+		e, report, err := m.Evaluate(t.Context(), manifest, EvaluateOptions{Progress: &said})
 		var oom *device.OutOfMemory
 		switch {
 		case errors.As(err, &oom):
@@ -97,6 +98,9 @@ func TestEvaluateKeepsToALimit(t *testing.T) {
 			counts[0]++
 		case e.Failed == 1 && e.Score.Utterances == 9:
 			testkit.MustContain(t, said.String(), "utt0003", "a pass over it alone takes")
+			if n := report.Notes; len(n) == 0 || n[len(n)-1].Kind != data.NoMemory || n[len(n)-1].ID != "utt0003" || !n[len(n)-1].Skipped {
+				t.Errorf("limit %d: the report has %v", limit, n)
+			}
 			counts[1]++
 		case e.Failed < 10:
 			t.Errorf("limit %d: %d scored, %d failed", limit, e.Score.Utterances, e.Failed)

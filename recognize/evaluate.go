@@ -3,12 +3,14 @@ package recognize
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"konkanitrain/data"
 	"konkanitrain/internal/words"
+	"konkanitrain/update"
 )
 
 // EvaluateOptions say how a manifest is read and where results go.
@@ -48,7 +50,17 @@ func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions
 	if err := m.makeRoom(loader, set, window); err != nil {
 		return nil, nil, err
 	}
-	e, err := m.recognizer.Score(ctx, loader, o.PerUtterance)
+	var unfit []data.Note
+	e, err := m.recognizer.Score(ctx, loader, func(h Hypothesis) error {
+		var large *update.TooLarge
+		if u := h.Utt; errors.As(h.Err, &large) {
+			unfit = append(unfit, data.Note{Kind: data.NoMemory, File: u.File, Line: u.Line, ID: u.ID, Reason: large.Error(), Skipped: true})
+		}
+		if o.PerUtterance == nil {
+			return nil
+		}
+		return o.PerUtterance(h)
+	})
 	for _, w := range loader.Warnings() {
 		fmt.Fprintln(o.Progress, "WARNING:", w)
 	}
@@ -58,7 +70,9 @@ func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions
 	for _, trouble := range e.Troubles(manifest) {
 		fmt.Fprintln(o.Progress, trouble)
 	}
-	return e, set.Outcome(), nil
+	report := set.Outcome()
+	report.Notes = append(report.Notes, unfit...)
+	return e, report, nil
 }
 
 // makeRoom has passes fit what is left beside what a loader reads ahead, or refuses a set that can't be read.
