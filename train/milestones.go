@@ -36,10 +36,12 @@ func (r *run) milestones(ctx context.Context, epochDone, updated bool) error {
 		better = r.ledger.state.BestStep == n
 	}
 	if due(r.cfg.Run.SaveEvery) || better {
+		r.replica.Trim()
 		r.stage("Before Save")
 		if err := r.ledger.save(due(r.cfg.Run.SaveEvery)); err != nil {
 			return err
 		}
+		r.replica.Trim()
 		r.stage("After Save")
 	}
 	if every := r.cfg.Run.CacheClearEvery; every > 0 && (epochDone || updated && n%every == 0) {

@@ -27,7 +27,7 @@ func TestMemOfARun(t *testing.T) {
 	flags, dir := endless(t)
 	s := start(t, dir, flags...)
 	s.await(t, "update 3 ") // after which it may take a moment until the run says so itself
-	go func() { // else a full pipe would stop the run
+	go func() {             // else a full pipe would stop the run
 		for s.out.Scan() {
 		}
 	}()
