@@ -92,7 +92,7 @@ func TestRunIsAsked(t *testing.T) {
 // What a run is asked for it does between two updates, says so, and trains on as if it hadn't been asked.
 func TestRunObeys(t *testing.T) {
 	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
-	cfg.Optimizer.MaxUpdates, cfg.Run.CacheClearEvery = 4, 0
+	cfg.Optimizer.MaxUpdates, cfg.Run.CacheClearEvery, cfg.Run.SaveEvery = 4, 0, 4
 	straight := elsewhere(t, cfg)
 	mustRun(t, straight)
 	for _, c := range []struct {

@@ -190,7 +190,7 @@ func (s *skips) note(r *run, w *data.Window, out update.Outcome) error {
 		err = fmt.Errorf("epoch %d gave no update at all, the last window because %s; its utterances: %s; %s", w.Epoch+1, why, named, advice)
 	}
 	if err != nil && out.Skipped == update.NothingFits {
-		err = fmt.Errorf("%w: %w", ErrOutOfMemory, err)
+		err = lacking(err)
 	}
 	return err
 }

@@ -68,7 +68,7 @@ func (r *run) tooLarge(list []*leftOut) error {
 		}
 	}
 	advice = append(advice, "on_oom skip leaves out what doesn't fit", "use a smaller network or fewer cpu_workers, or raise memory_limit")
-	return fmt.Errorf("%w: %s; %s", ErrOutOfMemory, what, strings.Join(advice, "; or "))
+	return lacking(fmt.Errorf("%s; %s", what, strings.Join(advice, "; or ")))
 }
 
 // least is what a pass over an utterance alone takes at the least, in bytes of each arena.
@@ -128,17 +128,17 @@ func (r *run) misfit(err error, p peak) error {
 	case failed != nil:
 		return errors.Join(err, failed)
 	case len(fitting) > 0:
-		return fmt.Errorf("%w: %s: %w; what would fit: %s; auto_fit chooses among them by itself", ErrOutOfMemory, text, err, strings.Join(fitting, "; "))
+		return lacking(fmt.Errorf("%s: %w; what would fit: %s; auto_fit chooses among them by itself", text, err, strings.Join(fitting, "; ")))
 	}
-	return fmt.Errorf("%w: %s: %w; no other micro-batch or recompute fits: use a smaller network, max_duration or fewer cpu_workers, or raise memory_limit",
-		ErrOutOfMemory, text, err)
+	return lacking(fmt.Errorf("%s: %w; no other micro-batch or recompute fits: use a smaller network, max_duration or fewer cpu_workers, or raise memory_limit",
+		text, err))
 }
 
 // withMemoryAdvice adds which settings need less, where an error is about memory.
 func withMemoryAdvice(err error) error {
 	var oom *device.OutOfMemory
 	if errors.As(err, &oom) {
-		return fmt.Errorf("%w: %w; use a smaller network, batch_size or max_duration, or fewer cpu_workers", ErrOutOfMemory, err)
+		return lacking(fmt.Errorf("%w; use a smaller network, batch_size or max_duration, or fewer cpu_workers, or raise memory_limit", err))
 	}
 	return err
 }

@@ -33,12 +33,30 @@ func (r *run) withoutMemory(err error) error {
 	var large *update.TooLarge
 	switch {
 	case errors.As(err, &large):
-		return fmt.Errorf("%w: %w; go on without such utterances: %s", ErrOutOfMemory, err, r.resumeCommand("--on_oom skip"))
+		return lacking(fmt.Errorf("%w; go on without such utterances: %s", err, r.resumeCommand("--on_oom skip")))
 	case errors.As(err, &oom):
-		return fmt.Errorf("%w: %w; go on with fewer workers, or where there is more memory: %s", ErrOutOfMemory, err, r.resumeCommand("--cpu_workers 1"))
+		return lacking(fmt.Errorf("%w; go on with fewer workers, or where there is more memory: %s", err, r.resumeCommand("--cpu_workers 1")))
 	}
 	return err
 }
+
+// memoryError is an error for lack of memory.
+type memoryError struct{ error }
+
+// lacking makes an error one for lack of memory: [ErrOutOfMemory].
+func lacking(err error) error { return &memoryError{err} }
+
+// Error says that memory was lacking, once.
+func (e *memoryError) Error() string {
+	text := e.error.Error()
+	if strings.Contains(text, "out of memory") {
+		return text
+	}
+	return ErrOutOfMemory.Error() + ": " + text
+}
+
+// Unwrap is both: what it is, and why.
+func (e *memoryError) Unwrap() []error { return []error{ErrOutOfMemory, e.error} }
 
 // resumeCommand is the whole command that goes on with the run, for a shell.
 func (r *run) resumeCommand(flags string) string {
