@@ -70,11 +70,19 @@ func (r *run) fittingSettings(p peak) (list []string, err error) {
 	all, err := r.alternatives(p.loader.Lengths(p.Epoch, p.Window, nil))
 	for _, a := range all {
 		if a.Bytes <= r.replica.Room() {
-			list = append(list, fmt.Sprintf("--batch_size %d --grad_accum %d --recompute %v (%s, %s a window)",
-				a.batch, r.cfg.Window()/a.batch, a.recompute, words.Bytes(r.totalWith(a.Bytes)), seconds(a.Seconds)))
+			list = append(list, r.settingText(a))
 		}
 	}
 	return list, err
+}
+
+// settingText is a setting as flags, with its price. Nothing was measured where nothing may be chosen: no time is said.
+func (r *run) settingText(a alternative) string {
+	price := words.Bytes(r.totalWith(a.Bytes))
+	if a.Seconds > 0 {
+		price += ", " + seconds(a.Seconds) + " a window"
+	}
+	return fmt.Sprintf("--batch_size %d --grad_accum %d --recompute %v (%s)", a.batch, r.cfg.Window()/a.batch, a.recompute, price)
 }
 
 // sayChoice says what was chosen, where memory forced a choice, with the prices of what was not. whole is what the run
