@@ -37,7 +37,7 @@ func TestOneLongAmongShort(t *testing.T) {
 	if err != nil || 2*least >= arenas {
 		t.Fatalf("computed again it takes %d bytes, %d for two workers with all values kept: %v", least, arenas, err)
 	}
-	cfg.Run.MemoryLimit = fmt.Sprint(rest + 2*least)
+	cfg.Run.MemoryLimit = fmt.Sprint(rest+2*least, "B")
 	var said bytes.Buffer
 	r := startBare(t, elsewhere(t, cfg), &said)
 	testkit.MustContain(t, said.String(), "memory: fitted to ", "; 8 utterances an update, as set", "The window with the largest pass (long, 60.0 s):")
@@ -54,7 +54,7 @@ func TestOneLongAmongShort(t *testing.T) {
 		t.Errorf("%d updates, %+v: want 13, with 101 utterances", r.updater.Updates, at)
 	}
 	// Where it doesn't fit the run is refused, and names it. The first bytes that are lacking are decisive.
-	cfg.Run.MemoryLimit = fmt.Sprint(rest + 2*least - 2)
+	cfg.Run.MemoryLimit = fmt.Sprint(rest+2*least-2, "B")
 	_, err = setUp(t.Context(), elsewhere(t, cfg), Options{buffersOnly: true})
 	testkit.MustFail(t, err, "out of memory: long (", "line 51) has 60.0 s", "max_duration 3.0 lets the rest train")
 }

@@ -117,6 +117,7 @@ func (r *run) planMemory() error {
 		if err := r.refuseLeft(p); err != nil {
 			return err
 		}
+		r.replica.Shrink(p.most.bytes) // what costs were measured in may be larger
 		err := r.replica.Prepare(nil, p.most.bytes)
 		if err == nil {
 			break
@@ -158,8 +159,16 @@ func (r *run) choosePasses() (whole, p *passes, err error) {
 	}
 	r.fit().SetLimit(limit)
 	p, err = r.listPasses()
+	if room := r.replica.Room(); err == nil && len(p.left) > 0 && limit < room {
+		r.fit().SetLimit(room) // the margin, or what was learned once, is not worth an utterance
+		p, err = r.listPasses()
+	}
 	return whole, p, err
 }
+
+// margin is what the first fit leaves of the room of an arena, in bytes, so that a resumed run, whose process may hold a
+// little more, has room for the same.
+func margin(room int64) int64 { return min(room/8, 2<<20) }
 
 // startLimit is the limit of each arena to begin with, in bytes; 0 where there is room for everything. A limit that an
 // earlier session has learned stays while it fits, so that windows are dealt as they were.
@@ -178,7 +187,7 @@ func (r *run) startLimit(p *passes) int64 {
 		r.report.say("NOTE: there was room for everything when the checkpoint was written, and there isn't now: " +
 			"micro-batches may be others, so the run is not bit for bit the uninterrupted one")
 	}
-	return max(room, 1)
+	return max(room-margin(room), 1)
 }
 
 // prepareTables has the tables of constants made that the longest passes need, so that it is known what they take.

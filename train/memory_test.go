@@ -192,7 +192,7 @@ func TestMemoryRefusal(t *testing.T) {
 	advised := regexp.MustCompile(`leave it out: max_duration ([0-9.]+) lets the rest train`)
 	begin := func(cfg Config, limit int64) error {
 		cfg = elsewhere(t, cfg)
-		cfg.Run.MemoryLimit = fmt.Sprint(limit)
+		cfg.Run.MemoryLimit = fmt.Sprint(limit, "B")
 		r, err := setUp(t.Context(), cfg, Options{buffersOnly: true})
 		if err != nil {
 			return err
@@ -232,7 +232,7 @@ func TestMemoryRefusalOfScoring(t *testing.T) {
 	cfg := small(tiny(t, speak(t, babble(4, 3, 1)...)))
 	cfg.Data.ValManifest = speak(t, spoken{id: "short", text: "abc"}, spoken{id: "long", text: letters, samples: 60 * 16000})
 	arenas, rest := arenasOf(t, cfg)
-	cfg.Run.MemoryLimit = fmt.Sprint(rest + arenas*8/10)
+	cfg.Run.MemoryLimit = fmt.Sprint(rest+arenas*8/10, "B")
 	_, err := setUp(t.Context(), cfg, Options{buffersOnly: true})
 	testkit.MustFail(t, err, "long ("+cfg.Data.ValManifest+", line 2) has 60.0 s", "; leave it out of its manifest; or on_oom skip")
 	mustNotContain(t, err.Error(), "max_duration")
@@ -249,7 +249,7 @@ func TestRunIsFitted(t *testing.T) {
 	mustEnd(t, free)
 	for _, share := range []int64{60, 25} {
 		c := elsewhere(t, cfg)
-		c.Run.MemoryLimit = fmt.Sprint(rest + arenas*share/100)
+		c.Run.MemoryLimit = fmt.Sprint(rest+arenas*share/100, "B")
 		var said bytes.Buffer
 		r := startBare(t, c, &said)
 		limit := r.fit().Limit()
@@ -283,7 +283,7 @@ func TestRunIsFitted(t *testing.T) {
 func TestWorkersFitMemory(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	cfg := plain(tiny(t, speak(t, babble(16, 6, 1)...)))
-	cfg.Run.CPUWorkers = 0
+	cfg.Run.CPUWorkers, cfg.Optimizer.MaxUpdates = 0, 2
 	r := startBare(t, elsewhere(t, cfg), nil)
 	need, err := r.updater.Runner.Least(r.longestRow(r.sets.train, true), r.trainingAsk())
 	if err != nil {
@@ -292,9 +292,9 @@ func TestWorkersFitMemory(t *testing.T) {
 	u := r.replica.Usage()
 	each := u.Gradients/4 + need + 64
 	rest := r.pool.Usage().Allocated + r.pool.Usage().Held - u.Gradients - u.Arenas
-	for workers, room := range map[int]int64{4: 4 * each, 3: 4*each - 1000, 1: each} {
+	for workers, room := range map[int]int64{4: 4 * each, 3: 4*each - 1000} {
 		c := elsewhere(t, cfg)
-		c.Run.MemoryLimit = fmt.Sprint(rest + room)
+		c.Run.MemoryLimit = fmt.Sprint(rest+room, "B")
 		var said bytes.Buffer
 		r := startBare(t, c, &said)
 		if n := r.replica.Wishes().Workers; n != workers {
@@ -343,7 +343,7 @@ func TestTooLargeIsSkipped(t *testing.T) {
 	without.Data.MaxDuration = 10
 	without.Data.ValManifest = ""
 	arenas, _ := arenasOf(t, without)
-	cfg.Run.MemoryLimit = fmt.Sprint(rest + arenas)
+	cfg.Run.MemoryLimit = fmt.Sprint(rest+arenas, "B")
 	_, err := setUp(t.Context(), elsewhere(t, cfg), Options{buffersOnly: true})
 	testkit.MustFail(t, err, "out of memory: utt04 (", "line 5) has 60.0 s", "max_duration 0.", "lets the rest train")
 	cfg.Run.OnOOM = "skip"
@@ -498,7 +498,7 @@ func TestFittedRunResumesBitForBit(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(16, 6, 1)...)))
 	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery = 4, 1, 8, 4
 	arenas, rest := arenasOf(t, cfg)
-	cfg.Run.MemoryLimit = fmt.Sprint(rest + arenas/3)
+	cfg.Run.MemoryLimit = fmt.Sprint(rest+arenas/3, "B")
 	bare := func(c Config) string {
 		t.Helper()
 		var said bytes.Buffer
@@ -510,7 +510,7 @@ func TestFittedRunResumesBitForBit(t *testing.T) {
 	straight := elsewhere(t, cfg)
 	bare(straight)
 	for limit, want := range map[string]string{
-		cfg.Run.MemoryLimit: "", fmt.Sprint(rest + arenas/2): "this one is under memory_limit ", "auto": "this one is under memory_limit auto",
+		cfg.Run.MemoryLimit: "", fmt.Sprint(rest+arenas/2, "B"): "this one is under memory_limit ", "auto": "this one is under memory_limit auto",
 	} {
 		c := elsewhere(t, cfg)
 		half := checkpoint.Name(4) // the run as if it had been killed behind update 4; its costs were measured once

@@ -15,9 +15,10 @@ import (
 
 // What is said, and done, where a run doesn't fit its memory.
 
-// refuseLeft refuses a run in which an utterance doesn't fit, unless it is to be left out.
+// refuseLeft refuses a run in which an utterance doesn't fit, unless it is to be left out and others are not.
 func (r *run) refuseLeft(p *passes) error {
-	if len(p.left) == 0 || r.fit().Leave {
+	nothing := len(p.training) == 0 && r.stretch(r.sets.loader).Count > 0 // is left to train on
+	if len(p.left) == 0 || r.fit().Leave && !nothing {
 		return nil
 	}
 	return r.tooLarge(p.left)
@@ -135,10 +136,10 @@ func (r *run) misfit(err error, p peak) error {
 }
 
 // withMemoryAdvice adds which settings need less, where an error is about memory.
-func withMemoryAdvice(err error) error {
+func (r *run) withMemoryAdvice(err error) error {
 	var oom *device.OutOfMemory
 	if errors.As(err, &oom) {
-		return lacking(fmt.Errorf("%w; use a smaller network, batch_size or max_duration, or fewer cpu_workers, or raise memory_limit", err))
+		return lacking(fmt.Errorf("%w (%s); use a smaller network, batch_size or max_duration, or fewer cpu_workers, or raise memory_limit", err, r.limitFrom))
 	}
 	return err
 }

@@ -34,7 +34,7 @@ func TestPlanFollowsSettings(t *testing.T) {
 		"batch_size":        {func(c *Config, _ *PlanOptions) { c.Optimizer.BatchSize = 1 }, nil, arena},
 		"batch_size, card":  {onCard, func(c *Config, o *PlanOptions) { onCard(c, o); c.Optimizer.BatchSize = 8 }, arena},
 		"cpu_workers":       {func(c *Config, _ *PlanOptions) { c.Run.CPUWorkers = 1 }, nil, func(r *PlanReport) int64 { return r.AsSet.Total }},
-		"memory_limit":      {func(c *Config, _ *PlanOptions) { c.Run.MemoryLimit = fmt.Sprint(limit) }, nil, inTheEnd},
+		"memory_limit":      {func(c *Config, _ *PlanOptions) { c.Run.MemoryLimit = fmt.Sprint(limit, "B") }, nil, inTheEnd},
 		"memory":            {func(_ *Config, o *PlanOptions) { o.Memory = limit }, nil, inTheEnd},
 		"memory_fraction":   {func(c *Config, o *PlanOptions) { onCard(c, o); c.Run.MemoryFraction = 0.5 }, onCard, func(r *PlanReport) int64 { return r.Limit }},
 		"memory and a card": {func(c *Config, o *PlanOptions) { onCard(c, o); o.Memory = limit }, onCard, func(r *PlanReport) int64 { return r.Limit }},

@@ -65,7 +65,7 @@ func TestPlanIsWhatARunHolds(t *testing.T) {
 			t.Errorf("%s: %+v", name, plan)
 		}
 		limited := elsewhere(t, cfg)
-		limited.Run.MemoryLimit = fmt.Sprint(tight(plan.AsSet, 0.75))
+		limited.Run.MemoryLimit = fmt.Sprint(tight(plan.AsSet, 0.75), "B")
 		r = startBuffersOnly(t, limited)
 		fitted := mustPlan(t, limited, PlanOptions{costs: r.ledger.state.Lessons.Costs})
 		if fitted.Verdict != Fitted || len(fitted.Choice) == 0 || fitted.AsSet.Total != plan.AsSet.Total {
@@ -105,7 +105,7 @@ func TestPlanOfALength(t *testing.T) {
 	if plan.AsSet.Arena != listed.AsSet.Arena || plan.Parameters != listed.Parameters || plan.Vocabulary != listed.Vocabulary {
 		t.Errorf("%+v, of the manifest %+v", plan, listed)
 	}
-	cfg.Run.MemoryLimit = fmt.Sprint(tight(plan.AsSet, 0.6))
+	cfg.Run.MemoryLimit = fmt.Sprint(tight(plan.AsSet, 0.6), "B")
 	made.Run.MemoryLimit = cfg.Run.MemoryLimit
 	r := startBuffersOnly(t, elsewhere(t, cfg))
 	o.costs = r.ledger.state.Lessons.Costs
@@ -126,7 +126,7 @@ func TestPlanChoosesWorkers(t *testing.T) {
 	}
 	// The gradients of two workers, and a share of what three arenas take.
 	for _, share := range []float64{0.2, 0.4, 0.6} {
-		cfg.Run.MemoryLimit = fmt.Sprint(tight(whole, share) - whole.Weights)
+		cfg.Run.MemoryLimit = fmt.Sprint(tight(whole, share)-whole.Weights, "B")
 		r := startBuffersOnly(t, elsewhere(t, cfg))
 		plan := mustPlan(t, cfg, PlanOptions{costs: r.ledger.state.Lessons.Costs})
 		if plan.Workers != r.replica.Wishes().Workers || plan.Workers >= 3 && share < 0.3 || (plan.Workers < 3) != strings.Contains(plan.Title, "of 3") {
@@ -143,7 +143,7 @@ func TestPlanChoosesWorkers(t *testing.T) {
 // A plan for a run that is gone on with knows what its ops cost.
 func TestPlanOfAResumedRun(t *testing.T) {
 	cfg := tiny(t, speak(t, babble(8, 6, 1)...))
-	cfg.Run.MemoryLimit = fmt.Sprint(tight(mustPlan(t, cfg, PlanOptions{}).AsSet, 0.7))
+	cfg.Run.MemoryLimit = fmt.Sprint(tight(mustPlan(t, cfg, PlanOptions{}).AsSet, 0.7), "B")
 	r := startBuffersOnly(t, cfg)
 	if err := r.ledger.save(true); err != nil {
 		t.Fatal(err)

@@ -74,7 +74,8 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// yield gives back what the run holds above its limit, where that was lowered since the last window.
+// yield gives back what the run holds above its limit, where that was lowered since the last window. Such a limit is
+// this process's: the next session doesn't learn from it.
 func (r *run) yield() {
 	if r.pool.Over() == 0 {
 		return
@@ -84,7 +85,6 @@ func (r *run) yield() {
 		return
 	}
 	r.reliefs[update.Lowered]++
-	r.learn()
 	r.report.say("MEMORY: the limit is %s now, and %s were held: each worker takes up to %s from now on. An update still has %s",
 		words.Bytes(u.Limit), words.Bytes(u.Reserved+u.Held), words.Bytes(r.fit().Limit()), words.Count(r.cfg.Window(), "utterance"))
 }

@@ -90,7 +90,7 @@ func (r *run) allocate() error {
 	}
 	crew, err := engine.NewCrew(r.pool, library, workers, true)
 	if err != nil {
-		return withMemoryAdvice(err)
+		return r.withMemoryAdvice(err)
 	}
 	r.equip(crew)
 	r.judge = recognize.New(r.net, crew, r.cfg.Optimizer.BatchSize, r.ledger.state.Vocabulary, r.cfg.Policy())

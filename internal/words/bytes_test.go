@@ -4,13 +4,13 @@ import "testing"
 
 func TestParseBytes(t *testing.T) {
 	for text, want := range map[string]int64{
-		"1": 1, "2GiB": 2 << 30, "14.74GiB": 15826954485, "500MB": 500e6, " 1.5 kib ": 1536, "3g": 3e9, "7B": 7, "0.5k": 500, "1TiB": 1 << 40,
+		"2000000": 2e6, "2GiB": 2 << 30, "14.74GiB": 15826954485, "500MB": 500e6, " 1.5 kib ": 1536, "3g": 3e9, "7B": 7, "0.5k": 500, "1TiB": 1 << 40,
 	} {
 		if got, err := ParseBytes(text); got != want || err != nil {
 			t.Errorf("%q is %d, %v; want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "GiB", "0", "0.4", "-1", "1e3", "2 Gi B", "1.2.3MB", "9999999TiB", "auto", "2GiB!", "Inf"} {
+	for _, text := range []string{"", "GiB", "0", "1", "80", "1048575", "0.4", "-1", "1e3", "2 Gi B", "1.2.3MB", "9999999TiB", "auto", "2GiB!", "Inf"} {
 		if got, err := ParseBytes(text); err == nil {
 			t.Errorf("%q is %d, want an error", text, got)
 		}
