@@ -166,8 +166,8 @@ func (r *run) choosePasses() (whole, p *passes, err error) {
 	return whole, p, err
 }
 
-// margin is what the first fit leaves of the room of an arena, in bytes, so that a resumed run, whose process may hold a
-// little more, has room for the same.
+// margin is what the first fit leaves of the room of an arena, in bytes, so that a resumed run, whose process may hold
+// a little more, has room for the same.
 func margin(room int64) int64 { return min(room/8, 2<<20) }
 
 // startLimit is the limit of each arena to begin with, in bytes; 0 where there is room for everything. A limit that an
