@@ -27,7 +27,7 @@ func ParseBytes(text string) (int64, error) {
 	if err != nil || !known {
 		return 0, fmt.Errorf("%q is no amount of memory: want a number with a unit, as in 2GiB, 14.74GiB or 500MB", text)
 	}
-	if known && strings.TrimSpace(s[end:]) == "" && err == nil && number < 1<<20 {
+	if known && strings.TrimSpace(s[end:]) == "" && err == nil && number >= 1 && number < 1<<20 {
 		return 0, fmt.Errorf("%q has no unit, and would be as many bytes: want one, as in 2GiB, 14.74GiB or 500MB", text)
 	}
 	switch bytes := number * unit; {
