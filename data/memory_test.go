@@ -71,15 +71,18 @@ func TestMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			// Of several workers it is left to chance which ones meet the longest files: only one surely has.
+			sure := said.Total() - said.Scratch*int64(o.Workers-1)/int64(o.Workers)
 			var grown int64
-			var off float64
+			var off, over float64
 			for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 				grown = liveHeap() - before
-				if off = float64(said.Total())/float64(grown) - 1; off >= -0.02 && off <= 0.15 { // else they are still at work
+				off, over = float64(said.Total())/float64(grown)-1, float64(sure)/float64(grown)-1
+				if off >= -0.02 && over <= 0.15 { // else they are still at work
 					break
 				}
 			}
-			if off < -0.02 || off > 0.15 {
+			if off < -0.02 || over > 0.15 {
 				t.Errorf("said %+v, %d in all; the heap has grown by %d: %.1f %% off", said, said.Total(), grown, 100*off)
 			}
 			l.buffers.mu.Lock()
