@@ -121,6 +121,7 @@ func (r *run) misfit(err error, p peak) error {
 	if !errors.As(err, &oom) || p.loader == nil {
 		return err
 	}
+	oom.Planned = r.totalWith(p.bytes)
 	u := p.utterance()
 	text := fmt.Sprintf("the largest pass, over %s of up to %.1f s (%s: %s, line %d), takes %s of memory for each worker",
 		words.Count(p.Batch, "utterance"), u.Duration, u.ID, u.File, u.Line, words.Bytes(p.bytes))
@@ -139,7 +140,9 @@ func (r *run) misfit(err error, p peak) error {
 func (r *run) withMemoryAdvice(err error) error {
 	var oom *device.OutOfMemory
 	if errors.As(err, &oom) {
-		return lacking(fmt.Errorf("%w (%s); use a smaller network, batch_size or max_duration, or fewer cpu_workers, or raise memory_limit", err, r.limitFrom))
+		oom.Advice = fmt.Sprintf("the limit is that of %s; use a smaller network, batch_size or max_duration, or fewer cpu_workers, or raise memory_limit",
+			r.limitFrom)
+		return lacking(err)
 	}
 	return err
 }

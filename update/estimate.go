@@ -13,7 +13,6 @@ import (
 type Estimate struct {
 	Bytes   int64   // of the largest arena
 	Seconds float64 // until the last worker is done, by Fit.Costs; 0 without costs
-	Left    int     // utterances that don't fit
 }
 
 // Estimate says what a pass over rows of these lengths takes, as Fit would have it made. Nothing runs.
@@ -35,7 +34,6 @@ func (r *Runner) Estimate(rows []data.Length, ask Ask) (e Estimate, err error) {
 			e.Seconds = max(e.Seconds, load[b.worker])
 		}
 	}
-	e.Left = len(d.left)
 	return e, nil
 }
 
