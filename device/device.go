@@ -39,3 +39,9 @@ type Buffer interface {
 	// Free gives the memory back; the buffer and all views of it are dead then. A second call does nothing.
 	Free()
 }
+
+// Addressed is a buffer in memory that the host can't address, but knows the address of.
+type Addressed interface {
+	// Address is where the buffer begins in its device's memory; 0 where it has none.
+	Address() uint64
+}

@@ -73,3 +73,14 @@ func (b *pooled) access(p []byte, offset int64, short error, do func(Buffer, []b
 
 // Free leaves the memory to the pool and takes the buffer out of the count, once.
 func (b *pooled) Free() { b.pool.free(b) }
+
+// Address is the buffer's place in the memory of the device below, 0 where that has no addresses.
+func (b *pooled) Address() uint64 {
+	if b.segment == nil {
+		return 0
+	}
+	if a, ok := b.segment.mem.(Addressed); ok && a.Address() != 0 {
+		return a.Address() + uint64(b.offset)
+	}
+	return 0
+}

@@ -1,12 +1,19 @@
 package op
 
-import "fmt"
+import (
+	"fmt"
+
+	"konkanitrain/device/cuda"
+)
 
 // Target names what a kernel runs on.
 type Target string
 
-// CPU is one core of the processor; the kernels are those of internal/simd.
-const CPU Target = "cpu"
+// The targets: one core of the processor, whose kernels are those of internal/simd, and an NVIDIA card.
+const (
+	CPU  Target = "cpu"
+	CUDA Target = "cuda"
+)
 
 // Env is what a CPU kernel may use beside its operands. It belongs to one worker.
 type Env struct {
@@ -31,6 +38,8 @@ type Kernel struct {
 	Accumulates bool
 	// Floats lists the element types, beside Float32, that the op's float32 operands may have.
 	Floats []DType
+	// Launches is what a card does in place of Run.
+	Launches []cuda.Launch
 }
 
 // Kernel is the kernel of o on a target. A program asks once, when it is compiled.
@@ -41,6 +50,9 @@ func (o *Op) Kernel(t Target) (Kernel, error) {
 			return f.cpu(), nil
 		}
 		there = "one for " + string(CPU)
+	}
+	if t == CUDA {
+		return o.CardKernel(o.setting())
 	}
 	return Kernel{}, fmt.Errorf("no kernel of %s for %s: there is %s", o.Name, t, there)
 }

@@ -17,8 +17,8 @@ func (g *Graph) Swish(x, seeds *G.Node, d Drop) *G.Node {
 
 // swishShape is what forward and backward need. Without dropout there are no seeds among the operands.
 type swishShape struct {
-	batch int
-	d     Drop
+	batch, elements int // elements of an utterance
+	d               Drop
 }
 
 type (
@@ -34,7 +34,7 @@ func newSwish(d Drop) func(in []Type) (*Op, error) {
 		if err := d.check(); err != nil {
 			return nil, err
 		}
-		s := swishShape{in[0].Shape[0], d}
+		s := swishShape{in[0].Shape[0], in[0].Elements() / in[0].Shape[0], d}
 		return &Op{
 			Name: "swish", Params: d.String(), Out: Type{Shape: in[0].Shape.Clone()},
 			FLOPs: 10 * float64(in[0].Elements()), family: swish{s},
