@@ -39,8 +39,8 @@ var mayImport = map[string][]string{
 	"cmd":       {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "update", "internal/philox"}, // programs, as in cmd
 
-	"internal/testkit": {"internal/safetensors"},                                         // for tests
-	"internal/optest":  {"internal/testkit", "internal/philox", "internal/frames", "op"}, // the ops' tests, as a list of cases
+	"internal/testkit": {"internal/safetensors"},                                                   // for tests
+	"internal/optest":  {"internal/testkit", "internal/philox", "internal/frames", "device", "op"}, // the ops' tests, as a list of cases
 }
 
 // testsMayImport is what tests may import beyond their room's rule; every test may import internal/testkit.
