@@ -1,10 +1,6 @@
 package op
 
-import (
-	"math"
-
-	"konkanitrain/device/cuda"
-)
+import "konkanitrain/device/cuda"
 
 func (crossEntropy) precision() Precision     { return Precision{} }
 func (crossEntropyGrad) precision() Precision { return Precision{Out: Halved} }
@@ -17,7 +13,7 @@ func (s crossEntropy) cuda(Setting) Kernel {
 			Kernel: "crossentropy_rows", Grid: byRows(s.batch, s.l), Block: warpRows, Bytes: 4 * int64(n), FLOPs: 9 * float64(n),
 			Args: []cuda.Arg{
 				cuda.Ptr(cuda.In(0)), cuda.Ptr(cuda.In(1)), cuda.Ptr(cuda.In(2)), losses, cuda.Int(s.l), cuda.Int(s.v),
-				cuda.Long(int64(math.Float64bits(s.e))),
+				cuda.Double(s.e),
 			},
 		},
 		{
