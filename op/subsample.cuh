@@ -3,6 +3,7 @@
 // an utterance's own frames is selected away and never multiplied: it may be NaN. Indices: y[b][t][f][c], x[b][u][h][c].
 #pragma once
 #include "columns.cuh"
+#include "lengths.cuh"
 
 #define SUBSAMPLE_CHUNK 32  // output frames of a block that sums: subsampleChunk in subsample_cuda.go
 
@@ -10,12 +11,7 @@ struct Subsampling {
   int t, f, c, factor;  // of x: frames, bins, channels of y, the subsampling of x
   __device__ __forceinline__ int t_out() const { return (t + 1) / 2; }
   __device__ __forceinline__ int f_out() const { return (f + 1) / 2; }
-  // own is the number of utterance b's own frames in x.
-  __device__ __forceinline__ int own(const int32_t* lengths, int b) const {
-    int n = lengths[b];
-    for (int s = factor; s > 1; s /= 2) n = (n + 1) / 2;
-    return max(0, min(n, t));
-  }
+  __device__ __forceinline__ int own(const int32_t* lengths, int b) const { return own_frames(lengths[b], factor, t); }
 };
 
 // Window is what one channel of an output sees, three frames and three bins, while it goes along the bins. x has

@@ -10,8 +10,9 @@ static __device__ __forceinline__ void subsample_conv_dx(const T* g, const float
   float sum = 0.f;
   if (u < n) {
     Meeting frames(u, (n + 1) / 2), bins(h, s.f_out());
-    for (int i = 0; i < frames.count; i++)
-      for (int j = 0; j < bins.count; j++) {
+    for (int i = 0; i < 2; i++)
+      for (int j = 0; j < 2; j++) {
+        if (i >= frames.count || j >= bins.count) continue;
         const T* out = g + (((int64_t)b * s.t_out() + frames.out[i]) * s.f_out() + bins.out[j]) * s.c;
         const float* tap = w + 3 * frames.tap[i] + bins.tap[j];
         for (int c = block_column(); c < s.c; c += 32) sum += tap[(int64_t)c * 9] * load(&out[c]);
