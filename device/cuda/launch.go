@@ -105,6 +105,9 @@ func Long(i int64) Arg { return Arg{Bits: uint64(i)} }
 // Float is a float32.
 func Float(f float32) Arg { return Arg{Bits: uint64(math.Float32bits(f))} }
 
+// Double is a float64.
+func Double(f float64) Arg { return Arg{Bits: math.Float64bits(f)} }
+
 // Product is C = Alpha op(A)·op(B) + Beta C for each matrix of a batch, in row-major order: op(A) is [M, K], op(B) is
 // [K, N], C is [M, N]. It is summed in float32. A and B have one element type, C that or float32.
 type Product struct {
