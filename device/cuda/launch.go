@@ -22,6 +22,10 @@ type Launch struct {
 	// every row were full: what an estimate of its time is made of.
 	Bytes int64
 	FLOPs float64
+	// Doubles is the part of FLOPs in float64, which most cards do at 1/32 of their speed or less. Chain is the number of
+	// steps that a block takes one after the other, each waiting in memory for the one before it; 0 where it is a few.
+	Doubles float64
+	Chain   int
 }
 
 // Limits of a block that every card from compute capability 6.0 to 9.0 keeps.
