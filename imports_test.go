@@ -66,6 +66,7 @@ var forbidden = []struct {
 	{"konkanitrain/internal/testkit", []string{"internal/optest"}, "it is for tests"},
 	{"konkanitrain/internal/optest", nil, "it is for tests"},
 	{"konkanitrain/device/faulty", nil, "it is for tests"},
+	{"konkanitrain/device/cuda/simulated", nil, "it is for tests"},
 	{"gorgonia.org/gorgonia", []string{"op", "engine", "model", "update", "internal/optest"}, "graphs are the core's business"},
 	{"github.com/spf13/pflag", []string{"internal/settings", "cmd", "bench"}, "flags are the program's business"},
 }

@@ -1,0 +1,8 @@
+package simulated
+
+import "testing"
+
+func TestBuild(t *testing.T) {
+	l := Build(t, Options{})
+	t.Log(l)
+}
