@@ -11,17 +11,24 @@ import (
 	"konkanitrain/op"
 )
 
-// Every op keeps to its specification on a simulated card, in both precisions.
-func TestCard(t *testing.T) {
+// openCard opens a simulated card and loads all kernels.
+func openCard(t *testing.T) cuda.Card {
+	t.Helper()
 	l := simulated.Build(t, simulated.Options{})
 	card, err := cuda.Open(cuda.Options{Driver: l.Driver, BLAS: l.BLAS})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer card.Close()
+	t.Cleanup(func() { card.Close() })
 	if err := card.Load(op.Modules()); err != nil {
 		t.Fatal(err)
 	}
+	return card
+}
+
+// Every op keeps to its specification on a simulated card, in both precisions.
+func TestCard(t *testing.T) {
+	card := openCard(t)
 	for name, half := range map[string]bool{"float32": false, "half": true} {
 		t.Run(name, func(t *testing.T) {
 			for _, c := range optest.Cases() {
