@@ -30,14 +30,15 @@ func (c *ctcShape) rowsLaunch(x int, rows cuda.Arg) cuda.Launch {
 	}
 }
 
-// lattice launches a kernel that goes over an utterance's frames, a block for each utterance. x is the place of the
-// operands logits, lengths, targets and their lengths. A state of a frame costs so many bytes and FLOPs, the latter mostly
-// in float64: what takes its time is the number of frames, one after the other, and of blocks, which are few.
-func (c *ctcShape) lattice(kernel string, x, bytes, flops int, args ...cuda.Arg) cuda.Launch {
+// lattice launches a kernel that goes over an utterance's frames so many times, a block for each utterance. x is the place
+// of the operands logits, lengths, targets and their lengths. A state of a frame costs so many bytes, and operations in
+// float64 beside an exponential in float32 each time.
+func (c *ctcShape) lattice(kernel string, x, times, bytes, doubles int, args ...cuda.Arg) cuda.Launch {
 	n := c.batch * c.s * c.states()
 	all := []cuda.Arg{cuda.Ptr(cuda.In(x)), cuda.Ptr(cuda.In(x + 1)), cuda.Ptr(cuda.In(x + 2)), cuda.Ptr(cuda.In(x + 3))}
 	return cuda.Launch{
-		Kernel: kernel, Grid: [3]int{c.batch}, Block: threads, Bytes: int64(bytes) * int64(n), FLOPs: float64(flops) * float64(n),
+		Kernel: kernel, Grid: [3]int{c.batch}, Block: threads, Bytes: int64(bytes) * int64(n),
+		FLOPs: float64(doubles+4*times) * float64(n), Doubles: float64(doubles) * float64(n), Chain: times * c.s,
 		Args: append(append(all, args...), cuda.Int(c.s), cuda.Int(c.v), cuda.Int(c.u), cuda.Int(c.factor)),
 	}
 }
@@ -48,7 +49,7 @@ func (c ctc) cuda(Setting) Kernel {
 	rows, m, e := space.take(8, batch*int64(c.s)), space.take(8, batch*2*width), space.take(4, batch*2*width)
 	return Kernel{Scratch: space.bytes, Launches: []cuda.Launch{
 		c.rowsLaunch(0, rows),
-		c.lattice("ctc_loss", 0, 4, 8, rows, m, e, cuda.Ptr(cuda.Out())),
+		c.lattice("ctc_loss", 0, 1, 4, 3, rows, m, e, cuda.Ptr(cuda.Out())),
 	}}
 }
 
@@ -61,10 +62,10 @@ func (c ctcGrad) cuda(set Setting) Kernel {
 	n := int64(c.batch * c.s * c.v)
 	k := Kernel{Scratch: space.bytes, Launches: []cuda.Launch{
 		c.rowsLaunch(1, rows),
-		c.lattice("ctc_occupy", 1, 40, 18, rows, m, e, laterM, laterE, frames, first, next),
+		c.lattice("ctc_occupy", 1, 2, 40, 8, rows, m, e, laterM, laterE, frames, first, next),
 		{
 			Kernel: typed("ctc_grad", set.Out), Grid: byRows(c.batch, c.s), Block: warpRows,
-			Bytes: n*(4+set.Out.Bytes()) + 8*batch*s*width, FLOPs: 6*float64(n) + float64(batch*s*width),
+			Bytes: n*(4+set.Out.Bytes()) + 8*batch*s*width, FLOPs: 6*float64(n) + float64(batch*s*width), Doubles: float64(batch * s * width),
 			Args: []cuda.Arg{
 				cuda.Ptr(cuda.In(0)), cuda.Ptr(cuda.In(1)), cuda.Ptr(cuda.In(4)), rows, m, frames, first, next, cuda.Ptr(cuda.Out()),
 				cuda.Int(c.s), cuda.Int(c.v), cuda.Int(c.u),

@@ -13,7 +13,7 @@ func (s reduce) cuda(Setting) Kernel {
 	k.Scratch = 8 * int64(partials)
 	k.Launches = append(k.Launches, squares, cuda.Launch{
 		Kernel: "reduce_partials", Block: threads, Args: []cuda.Arg{cuda.Ptr(cuda.Temp()), cuda.Int(partials), cuda.Ptr(cuda.Out())},
-		Bytes: k.Scratch, FLOPs: float64(partials),
+		Bytes: k.Scratch, FLOPs: float64(partials), Doubles: float64(partials),
 	})
 	return k
 }
@@ -27,6 +27,6 @@ func sumSquares(x cuda.Ref, n int) (l cuda.Launch, partials int) {
 	partials = blocks(n, squaresRun)
 	return cuda.Launch{
 		Kernel: "reduce_squares", Grid: [3]int{partials}, Block: threads, Args: []cuda.Arg{cuda.Ptr(x), cuda.Long(int64(n)), cuda.Ptr(cuda.Temp())},
-		Bytes: 4 * int64(n), FLOPs: 2 * float64(n),
+		Bytes: 4 * int64(n), FLOPs: 2 * float64(n), Doubles: 2 * float64(n),
 	}, partials
 }

@@ -221,7 +221,8 @@ func compareAll(what string, got, want *batchRun) error {
 
 // checkAbsent puts an absent row before row at of the batch. Each utterance must get what it gets alone, and the
 // gradients of what is shared must be what they are without that row, as its terms are 0: to the bit where Tol is 0, on
-// a machine that sums in the order of rows. What the row itself gets is finite, its gradients are 0, and so is its loss.
+// a machine that sums in the order of rows. What the row itself gets is finite, its gradients are 0, and so is its
+// loss.
 func (b *Batch) checkAbsent(m Machine, c Case, order []int, at int, fill func() float64, alone []*batchRun) error {
 	with := slices.Insert(slices.Clone(order), at, absent)
 	without, err := b.run(m, c, order, b.Extra, fill)
