@@ -1,5 +1,5 @@
 # Everything here is also one plain command; see the recipes.
-.PHONY: all build test race vet generate bench smoke clean gpu gpu-env gpu-test
+.PHONY: all build test race vet generate ptx bench smoke clean gpu gpu-env gpu-test
 
 all: vet test build
 
@@ -33,6 +33,10 @@ vet:
 # The CPU kernels' assembly, by the generator in internal/simd/gen.
 generate:
 	go generate ./internal/simd
+
+# The cards' kernels, op/*.cu, as PTX: by NVIDIA's compiler from PyPI. After a change of a .cu or .cuh file.
+ptx:
+	bash internal/ptx/ptx.sh
 
 bench:
 	go test -run '^$$' -bench . ./internal/simd ./op ./engine ./train

@@ -40,8 +40,10 @@ var mayImport = map[string][]string{
 	"cmd":       {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "update", "internal/philox"}, // programs, as in cmd
 
-	"internal/testkit": {"internal/safetensors"},                                         // for tests
-	"internal/optest":  {"internal/testkit", "internal/philox", "internal/frames", "op"}, // the ops' tests, as a list of cases
+	"internal/ptx": {}, // the cards' kernels as committed files, and their compiler
+
+	"internal/testkit": {"internal/safetensors"},                                                   // for tests
+	"internal/optest":  {"internal/testkit", "internal/philox", "internal/frames", "device", "op"}, // the ops' tests, as a list of cases
 }
 
 // testsMayImport is what tests may import beyond their room's rule; every test may import internal/testkit.
@@ -50,7 +52,7 @@ var testsMayImport = map[string][]string{
 	"configs":           {"internal/settings", "internal/optest", "engine", "model", "train", "update"}, // presets, and what they promise
 	"internal/settings": {"train"},                                                                      // the largest set of settings there is
 	"engine":            {"model", "internal/optest", "internal/safetensors"},                           // whole networks in planned memory
-	"op":                {"internal/optest", "internal/safetensors"},
+	"op":                {"internal/optest", "internal/safetensors", "internal/ptx"},
 	"model":             {"internal/safetensors", "engine"},
 	"data":              {"op"}, // ids of tokens that both know
 	"update":            {"internal/safetensors", "checkpoint"},

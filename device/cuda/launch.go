@@ -22,6 +22,10 @@ type Launch struct {
 	// every row were full: what an estimate of its time is made of.
 	Bytes int64
 	FLOPs float64
+	// Doubles is the part of FLOPs in float64, which most cards do at 1/32 of their speed or less. Chain is the number of
+	// steps that a block takes one after the other, each waiting in memory for the one before it; 0 where it is a few.
+	Doubles float64
+	Chain   int
 }
 
 // Limits of a block that every card from compute capability 6.0 to 9.0 keeps.
@@ -110,6 +114,9 @@ func Long(i int64) Arg { return Arg{Bits: uint64(i)} }
 
 // Float is a float32.
 func Float(f float32) Arg { return Arg{Bits: uint64(math.Float32bits(f))} }
+
+// Double is a float64.
+func Double(f float64) Arg { return Arg{Bits: math.Float64bits(f)} }
 
 // Product is C = Alpha op(A)·op(B) + Beta C for each matrix of a batch, in row-major order: op(A) is [M, K], op(B) is
 // [K, N], C is [M, N]. It is summed in float32. A and B have one element type, C that or float32.
