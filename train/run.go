@@ -19,8 +19,12 @@ type run struct {
 	cfg         Config
 	sets        sets
 	net         model.Config
-	pool        *device.Pool            // of all buffers
-	limitFrom   string                  // what sets its limit
+	device      *recognize.Device       // what computes
+	pool        *device.Pool            // of the replica's buffers
+	host        *device.Pool            // of the host's memory: all that the process holds counts there. On a CPU it is pool
+	pools       recognize.Pools         // both
+	card        recognize.CardMemory    // as the driver said it last
+	limitFrom   string                  // what sets pool's limit
 	machine     machine.Memory          // when the run began
 	peak        int64                   // the most that was allocated up to the last record, bytes
 	cleared     int                     // how often idle memory was given back
@@ -33,6 +37,7 @@ type run struct {
 	updater     *update.Updater
 	judge       *recognize.Recognizer // scores with the weights in training
 	ledger      *ledger
+	snapshot    *snapshot // nil: none is taken
 	report      *reporter
 	metrics     *metrics
 	meter       meter
@@ -63,9 +68,11 @@ type scored struct {
 type Options struct {
 	Out    io.Writer // progress, for a person; nil: none
 	Origin *Origin   // what FindOrigin has returned for the configuration; nil: Run looks itself
+	// Device is what RunConfig.OpenDevice has opened; nil: Run does that itself. Run closes it in any case.
+	Device *recognize.Device
 
 	buffersOnly bool          // for tests: nothing beside buffers counts under the limit
-	memory      device.Device // for tests: where the replica's buffers lie; nil: the host's memory
+	memory      device.Device // for tests: the host's memory, where buffers lie; nil: the real one
 }
 
 // Result is what a run has come to.
@@ -81,6 +88,9 @@ type Result struct {
 // error is ErrInterrupted. Where something else stops the run and the weights are sound, they are saved as well.
 func Run(ctx context.Context, cfg Config, o Options) (*Result, error) {
 	defer leanHeap()()
+	if o.Device != nil {
+		defer o.Device.Close()
+	}
 	r, err := setUp(ctx, cfg, o)
 	if err != nil {
 		return nil, err
@@ -90,7 +100,10 @@ func Run(ctx context.Context, cfg Config, o Options) (*Result, error) {
 	if err = r.loop(ctx); err == nil {
 		err = r.finish(ctx)
 	}
-	return r.result(), err
+	if lost(err) {
+		err = r.rescue(err)
+	}
+	return r.result(), r.withUsers(err)
 }
 
 func (r *run) result() *Result {
@@ -111,12 +124,14 @@ func (r *run) close() {
 	}
 	if r.replica != nil {
 		r.replica.Close()
-		r.pool.Trim()
+		r.snapshot.free()
+		r.pools.Trim()
 		if r.metrics != nil {
 			r.checkLeaks()
 		}
 	}
 	r.ledger.close()
+	r.device.Close()
 }
 
 // total is the number of updates the run will have made at its end, if none is skipped.
