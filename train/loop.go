@@ -77,6 +77,9 @@ func (r *run) loop(ctx context.Context) error {
 		if err := r.copyState(); err != nil {
 			return r.stopped(err)
 		}
+		if r.served != nil {
+			r.served(r.updater.Updates)
+		}
 		r.serve()
 		r.meter.leaveOut(time.Since(before)) // speeds are those of training
 	}

@@ -151,9 +151,12 @@ func (r *run) sayPerformance() {
 	}
 	m := r.memoryNow()
 	t, peak := &r.meter.session, max(r.peak, m.Peak)
-	busy := 1 - t.wait/max(t.seconds, 1e-9)
-	r.report.say("performance: peak memory %s, %.0f %% of %s; %.0f s of sound a second, workers busy %.0f %% of %.1f s of training; %s, %d skipped; "+
+	busy, who := 1-t.wait/max(t.seconds, 1e-9), "workers"
+	if m.card {
+		who = "the card"
+	}
+	r.report.say("performance: peak memory %s, %.0f %% of %s; %.0f s of sound a second, %s busy %.0f %% of %.1f s of training; %s, %d skipped; "+
 		"%d relieved for lack of memory (%d by splitting); cache cleared %s",
-		words.Bytes(peak), 100*float64(peak)/float64(max(m.Total, 1)), words.Bytes(m.Total), t.audio/max(t.seconds, 1e-9), 100*busy, t.seconds,
+		words.Bytes(peak), 100*float64(peak)/float64(max(m.Total, 1)), words.Bytes(m.Total), t.audio/max(t.seconds, 1e-9), who, 100*busy, t.seconds,
 		words.Count(r.made(), "update"), r.ledger.state.Progress.Skipped, r.reliefs[0]+r.reliefs[1]+r.reliefs[2], r.reliefs[2], words.Count(r.cleared, "time"))
 }

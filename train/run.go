@@ -19,19 +19,20 @@ type run struct {
 	cfg         Config
 	sets        sets
 	net         model.Config
-	device      *recognize.Device       // what computes
-	pool        *device.Pool            // of the replica's buffers
-	host        *device.Pool            // of the host's memory: all that the process holds counts there. On a CPU it is pool
-	pools       recognize.Pools         // both
-	card        recognize.CardMemory    // as the driver said it last
-	limitFrom   string                  // what sets pool's limit
-	machine     machine.Memory          // when the run began
-	peak        int64                   // the most that was allocated up to the last record, bytes
-	cleared     int                     // how often idle memory was given back
-	staged      map[string]string       // the figures that each point of the log had last
-	base        int64                   // what the process took before anything was loaded, bytes
-	held        held                    // what it will hold beside buffers
-	buffersOnly bool                    // for tests: nothing else counts under the limit
+	device      *recognize.Device    // what computes
+	pool        *device.Pool         // of the replica's buffers
+	host        *device.Pool         // of the host's memory: all that the process holds counts there. On a CPU it is pool
+	pools       recognize.Pools      // both
+	card        recognize.CardMemory // as the driver said it last
+	limitFrom   string               // what sets pool's limit
+	machine     machine.Memory       // when the run began
+	peak        int64                // the most that was allocated up to the last record, bytes
+	cleared     int                  // how often idle memory was given back
+	staged      map[string]string    // the figures that each point of the log had last
+	base        int64                // what the process took before anything was loaded, bytes
+	held        held                 // what it will hold beside buffers
+	buffersOnly bool                 // for tests: nothing else counts under the limit
+	newReplica  newReplica
 	reliefs     [update.Lowered + 1]int // how often each was needed in this session
 	replica     update.Replica
 	updater     *update.Updater
@@ -47,8 +48,11 @@ type run struct {
 	skipped skips
 	tested  *recognize.Evaluation // of the test set
 
-	hook func(update int) // for tests: called after each update
+	hook, served func(update int) // for tests: called after each update, and after all that comes with it
 }
+
+// newReplica makes a replica: see [recognize.Device.NewReplica].
+type newReplica func(p recognize.Pools, lib *engine.Library[update.Variant], workers int, train bool) (update.Replica, error)
 
 // sets are the data of a run.
 type sets struct {
@@ -72,6 +76,7 @@ type Options struct {
 	Device *recognize.Device
 
 	buffersOnly bool          // for tests: nothing beside buffers counts under the limit
+	replica     newReplica    // for tests: makes the replica in place of the device
 	memory      device.Device // for tests: the host's memory, where buffers lie; nil: the real one
 }
 
@@ -97,13 +102,20 @@ func Run(ctx context.Context, cfg Config, o Options) (*Result, error) {
 	}
 	defer r.close()
 	r.replica.Trim() // compiling has left garbage
-	if err = r.loop(ctx); err == nil {
+	err = r.ending(ctx)
+	return r.result(), err
+}
+
+// ending makes the updates and all that comes after them. Where a card fails, the run is saved all the same.
+func (r *run) ending(ctx context.Context) error {
+	err := r.loop(ctx)
+	if err == nil {
 		err = r.finish(ctx)
 	}
 	if lost(err) {
 		err = r.rescue(err)
 	}
-	return r.result(), r.withUsers(err)
+	return r.withUsers(err)
 }
 
 func (r *run) result() *Result {

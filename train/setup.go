@@ -44,6 +44,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 		r.listen,
 	} {
 		if err := part(); err != nil {
+			err = r.withUsers(err)
 			r.close()
 			return nil, err
 		}
@@ -67,6 +68,9 @@ func (r *run) openDevice(o Options) (err error) {
 		}
 	}
 	r.report.say("device: %v (%s)", r.device, r.device.Why)
+	if r.newReplica = o.replica; r.newReplica == nil {
+		r.newReplica = r.device.NewReplica
+	}
 	under := o.memory
 	if under == nil {
 		under = device.NewHost()
@@ -94,7 +98,7 @@ func (r *run) allocate() error {
 	if err != nil {
 		return err
 	}
-	replica, err := r.device.NewReplica(r.pools, library, workers, true)
+	replica, err := r.newReplica(r.pools, library, workers, true)
 	if err != nil {
 		return r.withMemoryAdvice(err)
 	}
