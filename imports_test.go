@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -154,6 +155,7 @@ func room(path string) string {
 func list(t *testing.T, tags string) []goPackage {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-tags="+tags, "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1") // for the tag gpu; listing compiles nothing
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()

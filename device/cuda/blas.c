@@ -54,16 +54,16 @@ int blas_create(void **handle, void *stream, int *version) {
   enum { DEFAULT_MATH = 0, DISALLOW_REDUCED_PRECISION_REDUCTION = 16 };
   int status = blas.create(handle);
   if (status) return status;
-  if (!status) status = blas.version(*handle, version);
+  status = blas.version(*handle, version);
   if (!status) status = blas.set_stream(*handle, stream);
   if (!status) status = blas.math_mode(*handle, DEFAULT_MATH | DISALLOW_REDUCED_PRECISION_REDUCTION);
   if (status) blas.destroy(*handle);
   return status;
 }
 
-int blas_set_workspace(void *handle, uint64_t address, size_t bytes) {
-  return blas.workspace ? blas.workspace(handle, (void *)address, bytes) : -1;
-}
+int blas_takes_workspace(void) { return blas.workspace != NULL; }
+
+int blas_set_workspace(void *handle, uint64_t address, size_t bytes) { return blas.workspace(handle, (void *)address, bytes); }
 
 int blas_destroy(void *handle) { return blas.destroy(handle); }
 

@@ -20,8 +20,11 @@ typedef struct {
 // blas_open loads a library and returns NULL, or why it can't be used. One library serves the process.
 const char *blas_open(const char *library, const char *helper);
 
+// blas_takes_workspace says whether this cuBLAS has blas_set_workspace.
+int blas_takes_workspace(void);
+
 // These return cuBLAS's status, 0 for success.
 int blas_create(void **handle, void *stream, int *version);
-int blas_set_workspace(void *handle, uint64_t address, size_t bytes);  // -1: this cuBLAS takes none
+int blas_set_workspace(void *handle, uint64_t address, size_t bytes);
 int blas_destroy(void *handle);
 int blas_run(void *handle, const blas_product *p);

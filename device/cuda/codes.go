@@ -61,7 +61,9 @@ func loses(code int) bool {
 }
 
 // fromKernels says whether a code is that of a kernel that has run, which any later call may be told.
-func fromKernels(code int) bool { return code == 700 || code == 702 || code == 710 || code >= 714 && code <= 719 }
+func fromKernels(code int) bool {
+	return code == 700 || code == 702 || code == 710 || code >= 714 && code <= 719
+}
 
 // blasNames are the names of cuBLAS's statuses.
 var blasNames = map[int]string{

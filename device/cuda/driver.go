@@ -124,8 +124,8 @@ func describe(index int) (i Info, err error) {
 	return i, nil
 }
 
-// Available lists the machine's cards, also those that are too old or in use, and keeps nothing on them. An error is that
-// of Open for a machine without any.
+// Available lists the machine's cards, also those that are too old or in use, and keeps nothing on them. An error is
+// that of Open for a machine without any.
 func Available(o Options) ([]Info, error) {
 	n, err := start(o)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Launch is one piece of work for a card: a kernel, a product of matrices, or memory set to zero. It is plain data: whoever
-// has the card resolves its operands to addresses once, and queues it any number of times.
+// Launch is one piece of work for a card: a kernel, a product of matrices, or memory set to zero. It is plain data:
+// whoever has the card resolves its operands to addresses once, and queues it any number of times.
 type Launch struct {
 	// Kernel names a function of the modules; it is "" where Product or Clear is set.
 	Kernel string

@@ -9,7 +9,6 @@ package cuda
 import "C"
 
 import (
-	"fmt"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -95,8 +94,8 @@ func (l *list) bind(launches []Launch, at func(i int, r Ref) Address) error {
 	return nil
 }
 
-// run queues the launches. The first time they go one by one, so that all that they need is loaded; the second time they
-// become a graph, and a list that runs but once costs none.
+// run queues the launches. The first time they go one by one, so that all that they need is loaded; the second time
+// they become a graph, and a list that runs but once costs none.
 func (l *list) run() error {
 	c := l.card
 	n := C.int(len(l.names))

@@ -3,11 +3,9 @@
 package cuda
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"sync"
-	"unsafe"
 
 	"gorgonia.org/cu"
 
@@ -95,8 +93,8 @@ func (b *buffer) Address() uint64 { return uint64(b.address) }
 // Zero clears the memory.
 func (b *buffer) Zero() { b.ZeroRange(0, b.size) }
 
-// ZeroRange clears a part of it, behind what is queued, and waits for that, so that a copy that is prefetched afterwards
-// can't come before it. A context that is lost is what the card's next call says.
+// ZeroRange clears a part of it, behind what is queued, and waits for that, so that a copy that is prefetched
+// afterwards can't come before it. A context that is lost is what the card's next call says.
 func (b *buffer) ZeroRange(offset, size int64) {
 	from := min(max(offset, 0), b.size)
 	to := from + min(max(size, 0), b.size-from)
@@ -121,6 +119,14 @@ func (b *buffer) Free() {
 		if b.size > 0 {
 			b.card.on(func() error { return said("cuMemFree", cu.MemFree(b.address)) })
 		}
+	})
+}
+
+// free is Free, on the card's thread.
+func (b *buffer) free() {
+	b.once.Do(func() {
+		b.card.memory.Add(-b.size, -1)
+		cu.MemFree(b.address)
 	})
 }
 
@@ -153,8 +159,8 @@ func (b *buffer) WriteAt(p []byte, offset int64) (int, error) {
 	})
 }
 
-// access lets move copy as much of p as the buffer has from offset on, in parts that fit the staging memory; short is the
-// error if that isn't all.
+// access lets move copy as much of p as the buffer has from offset on, in parts that fit the staging memory; short is
+// the error if that isn't all.
 func (b *buffer) access(p []byte, offset int64, short error, move func(at cu.DevicePtr, part []byte) error) (n int, err error) {
 	if offset < 0 || offset > b.size {
 		return 0, short

@@ -67,13 +67,13 @@ func (c *card) open(o Options) (err error) {
 			return said("cuEventCreate", err)
 		}
 	}
-	if c.staging, err = pin(stagingBytes, "copies to and from "+c.Name()); err != nil {
+	if c.staging, err = c.pin(stagingBytes, "copies to and from "+c.Name()); err != nil {
 		return err
 	}
 	if c.blas, err = c.openBLAS(o.BLAS); err != nil {
 		return err
 	}
-	c.info.BLAS = c.blas.name
+	c.info.BLAS, c.info.Workspace = c.blas.name, c.blas.size()
 	return nil
 }
 
@@ -144,7 +144,8 @@ func (c *card) on(f func() error) error {
 	})
 }
 
-// Close waits for what is queued and gives everything back, as far as a lost context lets it. A second call does nothing.
+// Close waits for what is queued and gives everything back, as far as a lost context lets it. A second call does
+// nothing.
 func (c *card) Close() (err error) {
 	c.closing.Do(func() {
 		err = c.on(c.wait)
