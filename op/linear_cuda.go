@@ -10,14 +10,14 @@ func (s linearGradInput) precision() Precision  { return Precision{In: []bool{tr
 func (s linearGradWeight) precision() Precision { return Precision{In: []bool{true, true}, Out: Full} }
 func (s columnSum) precision() Precision        { return Precision{In: []bool{true}, Out: Full} }
 
-// cuda: the rows of y start as the bias, to which the product is added. The product runs over y once more for it, which
-// is the least that a product alone can do.
+// cuda: the rows of y start as the bias, and the product is added to them: of y as float16 that rounds the bias alone.
+// It can be added to what is there where nothing more would be rounded in between.
 func (s linear) cuda(set Setting) Kernel {
 	p := cuda.Product{
 		M: s.n, N: s.o, K: s.i, TransB: true, Alpha: 1, Beta: beta(set),
 		A: matrix(cuda.In(0), set.In[0], s.i), B: matrix(cuda.In(1), set.In[1], s.i), C: matrix(cuda.Out(), set.Out, s.o),
 	}
-	k := Kernel{Accumulates: true}
+	k := Kernel{Accumulates: len(set.In) == 2 || set.Out == Float32}
 	if len(set.In) == 3 {
 		p.Beta = 1
 		moved := int64(s.n*s.o) * set.Out.Bytes()

@@ -22,8 +22,9 @@ struct Window {
   float left[3], center[3], right[3];
   int f, step;
 
-  // An utterance's x, of which n frames are its own, at output frame t.
+  // An utterance's x, of which n frames are its own, at output frame t. An output past its own sees nothing.
   __device__ __forceinline__ Window(const T* x, const Subsampling& s, int n, int t, int c) : f(s.f), step(CHANNELS ? s.c : 1) {
+    if (t >= (n + 1) / 2) n = 0;
     for (int i = 0; i < 3; i++) {
       int u = 2 * t + i - 1;
       frame[i] = u >= 0 && u < n ? x + (int64_t)u * f * step + (CHANNELS ? c : 0) : nullptr;

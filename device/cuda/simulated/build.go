@@ -17,9 +17,10 @@ type Options struct {
 
 // Libraries are the paths of what was built.
 type Libraries struct {
-	Driver string // the simulated libcuda.so.1
-	BLAS   string // the simulated cuBLAS, which works with Driver
-	Null   string // a driver whose calls do nothing and succeed
+	Driver  string // the simulated libcuda.so.1
+	BLAS    string // the simulated cuBLAS, which works with Driver
+	OldBLAS string // the same of an old version: it has no cublasSetWorkspace
+	Null    string // a driver and cuBLAS whose calls do nothing and succeed
 }
 
 // Build compiles the libraries, or finds them in the user's cache, under a key of everything that they are made of. It

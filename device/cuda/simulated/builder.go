@@ -67,7 +67,7 @@ func (b *builder) libraries(o Options) (Libraries, error) {
 		driver = append(driver, cpp(name))
 	}
 	for _, path := range append(cu, o.Kernels...) {
-		for _, checked := range []bool{false} {
+		for _, checked := range []bool{false, true} {
 			driver = append(driver, object{source: path, kernels: true, checked: checked, headers: headers})
 		}
 	}
@@ -75,7 +75,13 @@ func (b *builder) libraries(o Options) (Libraries, error) {
 	if err != nil {
 		return l, err
 	}
-	l.BLAS, err = b.library("libcublas.so", l.Driver, []object{cpp("blas.cpp", "-O3")})
+	// Vectors as long as the processor has: without fused products the results are the same.
+	l.BLAS, err = b.library("libcublas.so", l.Driver, []object{cpp("blas.cpp", "-O3", "-march=native", "-DVERSION=120400")})
+	if err != nil {
+		return l, err
+	}
+	l.OldBLAS, err = b.library("libcublas_old.so", l.Driver,
+		[]object{cpp("blas.cpp", "-O3", "-march=native", "-DVERSION=110100", "-DWITHOUT_WORKSPACE")})
 	if err != nil {
 		return l, err
 	}
@@ -84,7 +90,8 @@ func (b *builder) libraries(o Options) (Libraries, error) {
 }
 
 // driverSources make up the driver, with the kernels.
-var driverSources = []string{"driver.cpp", "fibers.cpp"}
+var driverSources = []string{"settings.cpp", "cards.cpp", "context.cpp", "stream.cpp", "graph.cpp", "memory.cpp", "copy.cpp",
+	"module.cpp", "fibers.cpp", "races.cpp"}
 
 // library links objects, unless the same have been linked before. It finds the functions of needed, "" for none.
 func (b *builder) library(name, needed string, objects []object) (string, error) {
@@ -217,7 +224,7 @@ func (b *builder) hash(folders ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s --version: %w", b.compiler, err)
 	}
-	texts := []string{string(version)}
+	texts := []string{string(version), processor()}
 	for _, folder := range folders {
 		for _, pattern := range []string{"*.h", "*.cuh"} {
 			names, err := filepath.Glob(filepath.Join(folder, pattern))
@@ -234,6 +241,17 @@ func (b *builder) hash(folders ...string) (string, error) {
 		}
 	}
 	return key(texts...), nil
+}
+
+// processor is what the system says that the processor can do.
+func processor() string {
+	info, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(info)) {
+		if strings.HasPrefix(line, "flags") {
+			return line
+		}
+	}
+	return ""
 }
 
 // key is a hash of texts.

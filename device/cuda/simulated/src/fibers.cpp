@@ -1,13 +1,16 @@
-// Threads of a block as fibers: each runs until it waits at a barrier or a shuffle, then hands over.
-// A kernel without either costs no more than a loop, because one fiber runs thread after thread.
-#include "runtime.h"
+// Threads of a block as fibers of one thread of the host: each runs until it waits at a barrier or for its warp, then hands
+// over. A kernel without either costs no more than a loop, because one fiber runs thread after thread. Mistakes stop the
+// kernel: the fiber that made one leaves for the scheduler, and none is ever gone on with.
+#include <dlfcn.h>
+#include <link.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <algorithm>
+#include <cstring>
 #include <numeric>
-#include <random>
-#include <vector>
+#include "sim.h"
 
-// Saves the registers that a call preserves and continues on another stack.
+// Saves the registers that a call preserves and goes on on another stack.
 extern "C" void cusim_swap(void** save_sp, void* to_sp);
 asm(R"(
 .text
@@ -20,52 +23,92 @@ cusim_swap:
   movq %rsi,%rsp
   popq %r15; popq %r14; popq %r13; popq %r12; popq %rbx; popq %rbp
   ret
+.size cusim_swap,.-cusim_swap
 )");
 
-namespace cusim {
+using namespace cusim;
 
+namespace cusim {
 Thread* current;
 dim3 block_idx, block_dim, grid_dim;
 char* dynamic_shared;
-
 static Kernel* kernels;
-void add(Kernel* k) { k->next = kernels; kernels = k; }
-Kernel* find(const char* name) {
+void add(Kernel* k) { k->next = kernels, kernels = k; }
+}  // namespace cusim
+
+namespace sim {
+
+Kernel* find_kernel(const char* name, bool checked) {
   for (Kernel* k = kernels; k; k = k->next)
-    if (!strcmp(k->name, name)) return k;
+    if (k->checked == checked && !strcmp(k->name, name)) return k;
   return nullptr;
 }
 
-enum State { FRESH, READY, AT_BARRIER, AT_SHUFFLE, DONE };
-struct Fiber { void* sp; };
+enum State { FRESH, READY, AT_BARRIER, AT_EXCHANGE, DONE };
+struct Fiber {
+  char* low;  // of the stack
+  void* sp;
+};
 struct SimThread : Thread {
   Fiber* fiber;
   State state;
-  uint64_t value, result;  // of a shuffle
+  Exchange what;
+  uint64_t value, result;
   unsigned mask, source;
 };
 
+static const size_t stack_bytes = 128 << 10;
 static std::vector<SimThread> threads;  // of the running block
-static std::vector<unsigned> arrived;   // per warp: the lanes that wait at a shuffle
+static std::vector<unsigned> order;     // in which fresh threads start
+static std::vector<unsigned> arrived;   // per warp: the lanes that wait for others
+static std::vector<std::unique_ptr<Fiber>> fibers;
 static std::vector<Fiber*> idle;
 static void* scheduler_sp;
 static unsigned next_fresh, at_barrier, done;
-static const char* fault;
-static Kernel* kernel;
-static void** kernel_params;
+static const Launch* running;
+static std::vector<char> dynamic;
+
+// What went wrong in the running kernel.
+static struct {
+  CUresult code;
+  std::string why;
+  void* pc;
+  bool trap, write;  // a page that can't be touched
+  uintptr_t address;
+} fault;
 
 static SimThread* self() { return (SimThread*)current; }
 static bool runnable(const SimThread& t) { return t.state <= READY; }
+char* dynamic_end() { return dynamic_shared + running->shared; }
+
+std::string thread_name(unsigned linear) {
+  const dim3& t = threads[linear].index;
+  char s[60];
+  snprintf(s, sizeof s, "thread (%u, %u, %u)", t.x, t.y, t.z);
+  return s;
+}
+
+[[noreturn]] static void leave() {
+  void* nowhere;
+  cusim_swap(&nowhere, scheduler_sp);
+  __builtin_unreachable();
+}
+void stop_kernel(CUresult code, const std::string& why, void* pc) {
+  fault.code = code;
+  fault.why = why;
+  fault.pc = pc;
+  leave();
+}
 
 static void fiber_main() {
   for (;;) {
     Fiber* fiber = self()->fiber;
-    kernel->call(kernel_params);
+    running->kernel->call(running->params);
     self()->state = DONE;
     done++;
-    while (next_fresh < threads.size() && threads[next_fresh].state != FRESH) next_fresh++;
+    while (next_fresh < threads.size() && threads[order[next_fresh]].state != FRESH) next_fresh++;
     if (next_fresh < threads.size()) {  // no need to leave this fiber for the next thread
-      SimThread* t = &threads[next_fresh++];
+      SimThread* t = &threads[order[next_fresh++]];
       t->fiber = fiber;
       t->state = READY;
       current = t;
@@ -76,72 +119,60 @@ static void fiber_main() {
   }
 }
 
-static Fiber* new_fiber() {
-  const size_t stack = 64 << 10;
-  if (!idle.empty()) {
-    Fiber* f = idle.back();
-    idle.pop_back();
-    return f;
-  }
-  char* low = (char*)mmap(nullptr, stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  mprotect(low, 4096, PROT_NONE);  // an overflow faults
-  static unsigned color;          // stack tops at one offset in the page would fight for one cache set
-  void** sp = (void**)(low + stack - (color++ % 61) * 448) - 2;
-  *sp = (void*)fiber_main;         // where the first swap returns to
-  Fiber* f = new Fiber{sp - 6};
+// rewind lets a fiber begin anew.
+static void rewind(Fiber* f) {
+  static unsigned color;  // stack tops at one offset in the page would fight for one cache set
+  void** sp = (void**)(f->low + stack_bytes - (color++ % 61) * 448) - 2;
+  *sp = (void*)fiber_main;  // where the first swap returns to
+  f->sp = sp - 6;
   memset(f->sp, 0, 6 * sizeof(void*));
+  idle.push_back(f);
+}
+static Fiber* free_fiber() {
+  if (idle.empty()) {
+    auto f = std::make_unique<Fiber>();
+    f->low = (char*)mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    mprotect(f->low, 4096, PROT_NONE);  // an overflow traps
+    rewind(f.get());
+    fibers.push_back(std::move(f));
+  }
+  Fiber* f = idle.back();
+  idle.pop_back();
   return f;
 }
 
 static void enter(SimThread* t, void** save_sp) {
   if (t->state == FRESH) {
-    t->fiber = new_fiber();
+    t->fiber = free_fiber();
     t->state = READY;
   }
   current = t;
   cusim_swap(save_sp, t->fiber->sp);
 }
 
-// Hands over to the next runnable lane of the warp, else to the scheduler.
+// wait_here hands over to the next thread of the warp that can run, else to the scheduler.
 static void wait_here(SimThread* t) {
-  unsigned first = t->linear & ~31u, end = std::min<unsigned>(first + 32, threads.size());
-  for (unsigned n = 1; n < end - first; n++) {
-    unsigned i = first + (t->linear - first + n) % (end - first);
-    if (runnable(threads[i])) return enter(&threads[i], &t->fiber->sp);
-  }
+  unsigned first = t->linear & ~31u, lanes = std::min<unsigned>(32, threads.size() - first);
+  if (!settings.seed)
+    for (unsigned n = 1; n < lanes; n++) {
+      SimThread* next = &threads[first + (t->linear - first + n) % lanes];
+      if (runnable(*next)) return enter(next, &t->fiber->sp);
+    }
   cusim_swap(&t->fiber->sp, scheduler_sp);
 }
 
-void barrier() {
-  SimThread* t = self();
-  t->state = AT_BARRIER;
-  if (++at_barrier < threads.size()) return wait_here(t);
-  at_barrier = 0;
-  for (SimThread& x : threads) x.state = READY;
-}
-
-uint64_t exchange(Exchange, uint64_t value, unsigned mask, unsigned source) {
-  SimThread* t = self();
-  unsigned warp = t->linear / 32, lanes = threads.size() - warp * 32;
-  if (lanes < 32) mask &= (1u << lanes) - 1;
-  t->value = value;
-  t->mask = mask;
-  t->source = source;
-  arrived[warp] |= 1u << (t->linear & 31);
-  if ((arrived[warp] & mask) != mask) {
-    t->state = AT_SHUFFLE;
-    wait_here(t);
-    return t->result;
-  }
-  SimThread* lane = &threads[warp * 32];  // the last one to come exchanges for all
-  for (unsigned m = mask; m; m &= m - 1) {
-    SimThread& x = lane[__builtin_ctz(m)];
-    if (x.mask != mask) fault = "__shfl_*_sync: the lanes name different masks";
-    x.result = mask >> x.source & 1 ? lane[x.source].value : ~0ull;  // a lane that isn't there gives NaN
-    x.state = READY;
-  }
-  arrived[warp] &= ~mask;
-  return t->result;
+// stuck says why no thread can go on.
+static std::string stuck() {
+  auto some = [](State s) {
+    for (SimThread& t : threads)
+      if (t.state == s) return thread_name(t.linear);
+    return std::string();
+  };
+  std::string out = some(DONE), barrier = some(AT_BARRIER), warp = some(AT_EXCHANGE);
+  std::string why = !barrier.empty() ? barrier + " waits in __syncthreads" : warp + " waits in __shfl_sync or __syncwarp for all lanes of its mask";
+  if (!barrier.empty() && !warp.empty()) why += ", " + warp + " in __shfl_sync or __syncwarp";
+  if (!out.empty()) why += ", and " + out + " has exited";
+  return why + ": nobody can go on";
 }
 
 static void run_block() {
@@ -152,41 +183,190 @@ static void run_block() {
     threads[i].state = FRESH;
     threads[i].index = {i % block_dim.x, i / block_dim.x % block_dim.y, i / (block_dim.x * block_dim.y)};
   }
-  while (done < threads.size() && !fault) {
+  if (settings.seed) std::shuffle(order.begin(), order.end(), chance());
+  while (done < threads.size() && !fault.code) {
     bool ran = false;
-    for (SimThread& t : threads)
-      if (runnable(t)) {
+    for (unsigned i : order)
+      if (runnable(threads[i])) {
         ran = true;
-        enter(&t, &scheduler_sp);
+        enter(&threads[i], &scheduler_sp);
+        if (fault.code) break;
       }
-    if (!ran)
-      fault = at_barrier ? "__syncthreads: some threads of the block have exited or wait elsewhere"
-                         : "__shfl_*_sync: a lane in the mask has exited or waits elsewhere";
+    if (!ran) {
+      fault.code = CUDA_ERROR_LAUNCH_FAILED;
+      fault.why = stuck();
+    }
   }
 }
 
-const char* launch(Kernel* k, dim3 grid, dim3 block, size_t dynamic_bytes, void** params, unsigned order_seed) {
-  kernel = k;
-  kernel_params = params;
-  fault = nullptr;
-  grid_dim = grid;
-  block_dim = block;
-  threads.resize(block.x * block.y * block.z);
-  arrived.resize((threads.size() + 31) / 32);
-  std::vector<char> dynamic(dynamic_bytes + 16);
-  dynamic_shared = (char*)(((uintptr_t)dynamic.data() + 15) & ~15ull);
+// ---- pages that can't be touched
 
-  std::vector<uint64_t> order((size_t)grid.x * grid.y * grid.z);
+static struct sigaction before[2];  // handlers of SIGSEGV and SIGBUS that were there
+static thread_local bool in_kernel __attribute__((tls_model("initial-exec")));  // read in a signal handler
+static void on_trap(int signal, siginfo_t* info, void* context) {
+  if (!in_kernel) {  // not ours: a Go program has its own
+    const struct sigaction& old = before[signal == SIGBUS];
+    if (old.sa_flags & SA_SIGINFO) return old.sa_sigaction(signal, info, context);
+    if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) return old.sa_handler(signal);
+    sigaction(signal, &old, nullptr);  // it happens again, and ends the process
+    return;
+  }
+  const auto& registers = ((ucontext_t*)context)->uc_mcontext.gregs;
+  fault.code = CUDA_ERROR_ILLEGAL_ADDRESS;
+  fault.trap = true;
+  fault.write = registers[REG_ERR] & 2;
+  fault.address = (uintptr_t)info->si_addr;
+  fault.pc = (void*)registers[REG_RIP];
+  leave();
+}
+static void catch_traps() {
+  static bool caught;
+  if (caught) return;
+  caught = true;
+  struct sigaction a = {};
+  a.sa_sigaction = on_trap;
+  a.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;  // leave doesn't return from the handler: it must block nothing
+  sigaction(SIGSEGV, &a, &before[0]);
+  sigaction(SIGBUS, &a, &before[1]);
+}
+
+// ---- the library's own memory
+
+static uintptr_t image_start = ~0ull, image_end;
+static void find_image() {
+  if (image_end) return;
+  dl_iterate_phdr([](dl_phdr_info* info, size_t, void* here) {
+    uintptr_t low = ~0ull, high = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+      const ElfW(Phdr)& p = info->dlpi_phdr[i];
+      if (p.p_type != PT_LOAD) continue;
+      low = std::min(low, (uintptr_t)(info->dlpi_addr + p.p_vaddr));
+      high = std::max(high, (uintptr_t)(info->dlpi_addr + p.p_vaddr + p.p_memsz));
+    }
+    if ((uintptr_t)here < low || (uintptr_t)here >= high) return 0;
+    image_start = low, image_end = high;
+    return 1;
+  }, (void*)find_image);
+}
+bool own_memory(uintptr_t a) {
+  uintptr_t low = (uintptr_t)self()->fiber->low;
+  if (a - low < stack_bytes || a - image_start < image_end - image_start) return true;
+  return a - (uintptr_t)threads.data() < threads.size() * sizeof(SimThread);
+}
+
+// source_line is "softmax.cu:17", as far as binutils are there to say.
+static std::string source_line(void* pc) {
+  Dl_info info;
+  if (!pc || !dladdr(pc, &info) || !info.dli_fname) return "";
+  char command[600], line[600] = "";
+  snprintf(command, sizeof command, "addr2line -e '%s' %#lx 2>/dev/null", info.dli_fname, (unsigned long)((char*)pc - 1 - (char*)info.dli_fbase));
+  if (FILE* f = popen(command, "r")) {
+    if (!fgets(line, sizeof line, f)) *line = 0;
+    pclose(f);
+  }
+  line[strcspn(line, " \n")] = 0;
+  const char* name = strrchr(line, '/');
+  return !name || strchr(line, '?') ? "" : std::string(", ") + (name + 1);
+}
+
+static CUresult report() {
+  char where[120] = "";
+  if (current) snprintf(where, sizeof where, "block (%u, %u, %u), %s", block_idx.x, block_idx.y, block_idx.z, thread_name(self()->linear).c_str());
+  if (fault.trap) {
+    bool stack = false;
+    for (auto& f : fibers) stack |= fault.address - (uintptr_t)f->low < 4096;
+    fault.why = stack ? "local variables take too much of the stack" : (fault.write ? "writes " : "reads ") + place_of(fault.address);
+  }
+  found("kernel %s: %s: %s%s", running->kernel->name, where, fault.why.c_str(), source_line(fault.pc).c_str());
+  idle.clear();
+  for (auto& f : fibers) rewind(f.get());
+  return fault.code;
+}
+
+CUresult run_kernel(const Launch& l) {
+  catch_traps();
+  find_image();
+  running = &l;
+  fault = {};
+  grid_dim = l.grid;
+  block_dim = l.block;
+  size_t n = (size_t)l.block.x * l.block.y * l.block.z;
+  threads.resize(n);
+  arrived.resize((n + 31) / 32);
+  order.resize(n);
   std::iota(order.begin(), order.end(), 0);
-  if (order_seed) std::shuffle(order.begin(), order.end(), std::mt19937(order_seed));
-  for (uint64_t i : order) {
-    block_idx = {unsigned(i % grid.x), unsigned(i / grid.x % grid.y), unsigned(i / grid.x / grid.y)};
-    memset(dynamic_shared, 0xff, dynamic_bytes);  // NaN as float and as half
-    if (k->shared_start) memset(k->shared_start, 0xff, k->shared_end - k->shared_start);
-    run_block();
-    if (fault) return fault;
+  dynamic.resize(l.shared + 64);
+  dynamic_shared = (char*)(((uintptr_t)dynamic.data() + 63) & ~63ull);
+  if (l.kernel->checked) races_launch(l.kernel, (unsigned)n);
+
+  uint64_t blocks = (uint64_t)l.grid.x * l.grid.y * l.grid.z;
+  std::vector<uint64_t> block_order;
+  if (settings.seed) {
+    block_order.resize(blocks);
+    std::iota(block_order.begin(), block_order.end(), 0);
+    std::shuffle(block_order.begin(), block_order.end(), chance());
   }
-  return nullptr;
+  for (uint64_t b = 0; b < blocks && !fault.code; b++) {
+    uint64_t i = settings.seed ? block_order[b] : b;
+    block_idx = {unsigned(i % l.grid.x), unsigned(i / l.grid.x % l.grid.y), unsigned(i / l.grid.x / l.grid.y)};
+    memset(dynamic_shared, 0xff, l.shared);  // NaN in every type
+    memset(l.kernel->shared_start, 0xff, l.kernel->shared_end - l.kernel->shared_start);
+    if (l.kernel->checked) races_block();
+    in_kernel = true;
+    run_block();
+    in_kernel = false;
+  }
+  return fault.code ? report() : CUDA_SUCCESS;
 }
 
-}  // namespace cusim
+}  // namespace sim
+
+// ---- what threads wait for
+
+using namespace sim;
+
+void cusim::barrier() {
+  SimThread* t = self();
+  t->state = AT_BARRIER;
+  if (++at_barrier < threads.size()) return wait_here(t);
+  at_barrier = 0;
+  for (SimThread& x : threads) x.state = READY;
+  if (running->kernel->checked) races_barrier();
+}
+
+uint64_t cusim::exchange(Exchange what, uint64_t value, unsigned mask, unsigned source) {
+  SimThread* t = self();
+  unsigned warp = t->linear / 32, lane = t->linear & 31, lanes = threads.size() - warp * 32;
+  if (lanes < 32) mask &= (1u << lanes) - 1;
+  if (!(mask >> lane & 1))
+    stop_kernel(CUDA_ERROR_LAUNCH_FAILED, "is not in the mask that it names in __shfl_sync or __syncwarp", __builtin_return_address(0));
+  t->what = what;
+  t->value = value;
+  t->mask = mask;
+  t->source = source;
+  arrived[warp] |= 1u << lane;
+  if ((arrived[warp] & mask) != mask) {
+    t->state = AT_EXCHANGE;
+    wait_here(t);
+    return t->result;
+  }
+  SimThread* first = &threads[warp * 32];  // the last one to come exchanges for all
+  unsigned ballot = 0;
+  for (unsigned m = mask; m; m &= m - 1) {
+    SimThread& x = first[__builtin_ctz(m)];
+    if (x.mask != mask || x.what != what)
+      stop_kernel(CUDA_ERROR_LAUNCH_FAILED, thread_name(x.linear) + (x.mask != mask ? " names another mask in __shfl_sync or __syncwarp"
+                                                                            : " waits in another of __shfl_sync, __syncwarp, __ballot_sync"),
+                  __builtin_return_address(0));
+    ballot |= (unsigned)(x.value & 1) << (x.linear & 31);
+  }
+  for (unsigned m = mask; m; m &= m - 1) {
+    SimThread& x = first[__builtin_ctz(m)];
+    if (what == SHUFFLE) x.result = mask >> x.source & 1 ? first[x.source].value : ~0ull;  // a lane that isn't there gives NaN
+    if (what == BALLOT) x.result = ballot;
+    x.state = READY;
+  }
+  arrived[warp] &= ~mask;
+  if (what == SYNCWARP && running->kernel->checked) races_warp(warp);
+  return t->result;
+}

@@ -66,3 +66,9 @@ NOTHING(cuLaunchKernel) NOTHING(cuStreamDestroy_v2) NOTHING(cuStreamSynchronize)
 NOTHING(cuStreamWaitEvent) NOTHING(cuEventRecord) NOTHING(cuEventSynchronize) NOTHING(cuEventQuery) NOTHING(cuEventDestroy_v2)
 NOTHING(cuStreamBeginCapture) NOTHING(cuStreamBeginCapture_v2) NOTHING(cuGraphLaunch) NOTHING(cuGraphDestroy)
 NOTHING(cuGraphExecDestroy) NOTHING(cuGraphUpload)
+
+// cuBLAS of the null driver is in the same library.
+API cublasCreate_v2(void** h) { return make(h); }
+API cublasGetVersion_v2(void*, int* v) { return *v = 120400, CUDA_SUCCESS; }
+NOTHING(cublasDestroy_v2) NOTHING(cublasSetStream_v2) NOTHING(cublasSetMathMode) NOTHING(cublasSetWorkspace_v2)
+NOTHING(cublasGemmStridedBatchedEx)
