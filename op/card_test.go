@@ -14,8 +14,8 @@ import (
 	"konkanitrain/op"
 )
 
-// cardModes are the ways in which a simulated card runs the cases: at once; later, with memory that ends at a fence; and
-// with blocks in a random order, under a check of every access for races.
+// cardModes are the ways in which a simulated card runs the cases: at once; later, with memory that ends at a fence;
+// and with blocks in a random order, under a check of every access for races.
 var cardModes = []map[string]string{
 	{"lazy": "0", "guard": "0", "races": "0", "seed": "0"},
 	{"lazy": "1", "guard": "1", "races": "0", "seed": "0"},

@@ -223,8 +223,8 @@ func TestCardUpdate(t *testing.T) {
 	}
 }
 
-// checkHalves compares a float16 copy with the weights: it is theirs where it is kept up to date, else that of the weights
-// before.
+// checkHalves compares a float16 copy with the weights: it is theirs where it is kept up to date, else that of the
+// weights before.
 func checkHalves(t *testing.T, weights []float32, halves []uint16, fresh bool) {
 	t.Helper()
 	kernel, err := op.NewHalfStore(len(weights)).Kernel(op.CPU)

@@ -11,8 +11,8 @@ import (
 // comparedCards are those whose times stand beside a card's.
 var comparedCards = []string{"t4", "p100", "h100"}
 
-// times are the estimates for the update with the largest pass: first the card that is planned for, then those to compare
-// it with, as if the run fitted them as well.
+// times are the estimates for the update with the largest pass: first the card that is planned for, then those to
+// compare it with, as if the run fitted them as well.
 func (p *planner) times(r *PlanReport) (list []PlanTimes, err error) {
 	if p.o.Card == nil || p.o.Card.Speed.Bytes == 0 {
 		return nil, nil
