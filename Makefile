@@ -1,11 +1,24 @@
 # Everything here is also one plain command; see the recipes.
-.PHONY: all build test race vet generate bench smoke clean
+.PHONY: all build test race vet generate ptx bench smoke clean gpu gpu-env gpu-test
 
 all: vet test build
 
 # One static binary: no C compiler, no shared library.
 build:
 	CGO_ENABLED=0 go build -trimpath -o konkanitrain ./cmd/konkanitrain
+
+# One binary that also runs on NVIDIA cards. Making it needs gcc and no CUDA toolkit, starting it no driver.
+gpu:
+	eval "$$(go run ./device/cuda/gencuda)" && go build -trimpath -tags gpu -o konkanitrain-gpu ./cmd/konkanitrain
+	@if ldd konkanitrain-gpu | grep -E 'libcu|libnv' || nm konkanitrain-gpu | grep -E ' U (cu|nvml)'; then echo "konkanitrain-gpu is bound to a library of NVIDIA's"; exit 1; fi
+
+# The settings for the go command with the tag gpu: eval "$$(make -s gpu-env)" && go test -tags gpu ./device/cuda/...
+gpu-env:
+	@go run ./device/cuda/gencuda
+
+# With g++: on a simulated card.
+gpu-test:
+	eval "$$(go run ./device/cuda/gencuda)" && go vet -tags gpu ./... && go test -tags gpu ./...
 
 test:
 	go test ./...
@@ -21,6 +34,10 @@ vet:
 generate:
 	go generate ./internal/simd
 
+# The cards' kernels, op/*.cu, as PTX: by NVIDIA's compiler from PyPI. After a change of a .cu or .cuh file.
+ptx:
+	bash internal/ptx/ptx.sh
+
 bench:
 	go test -run '^$$' -bench . ./internal/simd ./op ./engine ./train
 
@@ -31,4 +48,5 @@ smoke: build
 	./konkanitrain transcribe --checkpoint runs/smoke examples/konkani_words/wav/v11/01.wav examples/konkani_words/wav/v12/02.wav
 
 clean:
-	rm -f konkanitrain
+	rm -f konkanitrain konkanitrain-gpu
+	rm -rf build

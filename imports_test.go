@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -39,8 +40,10 @@ var mayImport = map[string][]string{
 	"cmd":       {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "update", "internal/philox"}, // programs, as in cmd
 
-	"internal/testkit": {"internal/safetensors"},                                         // for tests
-	"internal/optest":  {"internal/testkit", "internal/philox", "internal/frames", "op"}, // the ops' tests, as a list of cases
+	"internal/ptx": {}, // the cards' kernels as committed files, and their compiler
+
+	"internal/testkit": {"internal/safetensors"},                                                   // for tests
+	"internal/optest":  {"internal/testkit", "internal/philox", "internal/frames", "device", "op"}, // the ops' tests, as a list of cases
 }
 
 // testsMayImport is what tests may import beyond their room's rule; every test may import internal/testkit.
@@ -49,7 +52,7 @@ var testsMayImport = map[string][]string{
 	"configs":           {"internal/settings", "internal/optest", "engine", "model", "train", "update"}, // presets, and what they promise
 	"internal/settings": {"train"},                                                                      // the largest set of settings there is
 	"engine":            {"model", "internal/optest", "internal/safetensors"},                           // whole networks in planned memory
-	"op":                {"internal/optest", "internal/safetensors"},
+	"op":                {"internal/optest", "internal/safetensors", "internal/ptx"},
 	"model":             {"internal/safetensors", "engine"},
 	"data":              {"op"}, // ids of tokens that both know
 	"update":            {"internal/safetensors", "checkpoint"},
@@ -152,6 +155,7 @@ func room(path string) string {
 func list(t *testing.T, tags string) []goPackage {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-tags="+tags, "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1") // for the tag gpu; listing compiles nothing
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()

@@ -7,13 +7,16 @@ import (
 )
 
 // Host is the machine's memory. The zero value is ready for use.
-type Host struct{ counter }
+type Host struct{ counter Counter }
 
 // NewHost is a device with nothing allocated.
 func NewHost() *Host { return &Host{} }
 
 // Name is "cpu".
 func (h *Host) Name() string { return "cpu" }
+
+// Usage is what is held now.
+func (h *Host) Usage() Usage { return h.counter.Usage() }
 
 // Trim is 0: what is freed is given back at once.
 func (h *Host) Trim() int64 { return 0 }
@@ -29,7 +32,7 @@ func (h *Host) Alloc(size int64, what string) (Buffer, error) {
 		b.mem = mem
 	}
 	b.size = size
-	h.add(size, 1)
+	h.counter.Add(size, 1)
 	return b, nil
 }
 
@@ -86,6 +89,6 @@ func (b *hostBuffer) Free() {
 			unmapPages(b.mem)
 			b.mem = nil
 		}
-		b.host.add(-b.size, -1)
+		b.host.counter.Add(-b.size, -1)
 	})
 }

@@ -8,8 +8,8 @@ import (
 // Null counts and keeps nothing: a plan can be carried out on it without any memory. With a Limit it fails
 // as a card of that size would.
 type Null struct {
-	counter
-	Limit int64 // bytes, 0 for none
+	counter Counter
+	Limit   int64 // bytes, 0 for none
 }
 
 // NewNull is an empty device with a limit in bytes, or without one (0).
@@ -23,14 +23,14 @@ func (n *Null) Trim() int64 { return 0 }
 
 // Alloc counts size bytes.
 func (n *Null) Alloc(size int64, what string) (Buffer, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	u := n.usage
+	n.counter.mu.Lock()
+	defer n.counter.mu.Unlock()
+	u := n.counter.usage
 	u.Limit = n.Limit
 	if n.Limit > 0 && size > n.Limit-u.Allocated {
 		return nil, u.OutOfMemory(size, what, nil)
 	}
-	n.count(size, 1)
+	n.counter.count(size, 1)
 	return &nullBuffer{null: n, size: size}, nil
 }
 
@@ -68,4 +68,4 @@ func (b *nullBuffer) ReadAt([]byte, int64) (int, error) { return 0, errNull }
 func (b *nullBuffer) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
 
 // Free takes the buffer out of the count, once.
-func (b *nullBuffer) Free() { b.once.Do(func() { b.null.add(-b.size, -1) }) }
+func (b *nullBuffer) Free() { b.once.Do(func() { b.null.counter.Add(-b.size, -1) }) }

@@ -64,20 +64,21 @@ func (e *OutOfMemory) Error() string {
 // Unwrap is the system's own error.
 func (e *OutOfMemory) Unwrap() error { return e.Err }
 
-// counter keeps the Usage of a device that has no idle memory.
-type counter struct {
+// Counter keeps the [Usage] of a device that has no idle memory. The zero value is ready for use.
+type Counter struct {
 	mu    sync.Mutex
 	usage Usage
 }
 
-func (c *counter) add(bytes int64, buffers int) {
+// Add counts bytes in so many buffers more, or less where they are below 0.
+func (c *Counter) Add(bytes int64, buffers int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count(bytes, buffers)
 }
 
-// count is add for who has the lock.
-func (c *counter) count(bytes int64, buffers int) {
+// count is Add for who has the lock.
+func (c *Counter) count(bytes int64, buffers int) {
 	u := &c.usage
 	u.Allocated += bytes
 	u.Reserved += bytes
@@ -87,7 +88,7 @@ func (c *counter) count(bytes int64, buffers int) {
 }
 
 // Usage is what is held now.
-func (c *counter) Usage() Usage {
+func (c *Counter) Usage() Usage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.usage

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+
+	"konkanitrain/op"
 )
 
 // lifetimes says when each root value is read last. What is made or given is known from the steps.
@@ -34,6 +37,8 @@ type memory struct {
 	buffers []Buffer
 	places  map[*value]place // of root values in the arena
 	scratch []int            // buffer of each step's scratch space, -1 for none
+
+	inputs, late int64 // on a card: bytes of all inputs, and where the late ones begin
 }
 
 // coalesce gives each value a buffer of its own or a place in one that is there already: what is added onto another
@@ -41,8 +46,12 @@ type memory struct {
 // kernel allows that. Only from here on do values share memory.
 func (c *code) coalesce(last lifetimes) *memory {
 	m := &memory{places: map[*value]place{}}
-	for _, v := range c.inputs {
-		m.places[v] = place{m.buffer(v.name, v.typ.Bytes(), -1, last[v]), 0}
+	if c.spec.Target == op.CUDA {
+		m.gather(c, last)
+	} else {
+		for _, v := range c.inputs {
+			m.places[v] = place{m.buffer(v.name, v.typ.Bytes(), -1, last[v]), 0}
+		}
 	}
 	for i, s := range c.steps {
 		if s.out.space == Arena {
@@ -63,6 +72,30 @@ func (c *code) coalesce(last lifetimes) *memory {
 	return m
 }
 
+// gather puts all inputs into one buffer, so that one copy fills them, those that are late last.
+func (m *memory) gather(c *code, last lifetimes) {
+	slices.SortStableFunc(c.inputs, func(a, b *value) int {
+		return cmp.Compare(btoi(slices.Contains(c.spec.Late, a.name)), btoi(slices.Contains(c.spec.Late, b.name)))
+	})
+	until := 0
+	for _, v := range c.inputs {
+		if !slices.Contains(c.spec.Late, v.name) {
+			m.late = m.inputs + aligned(v.typ.Bytes())
+		}
+		m.places[v] = place{0, m.inputs}
+		m.inputs += aligned(v.typ.Bytes())
+		until = max(until, last[v])
+	}
+	m.buffer("inputs", m.inputs, -1, until)
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 func (m *memory) buffer(name string, size int64, first, last int) int {
 	m.buffers = append(m.buffers, Buffer{Name: name, Size: size, First: first, Last: last})
 	return len(m.buffers) - 1
@@ -75,7 +108,7 @@ func (m *memory) share(s *step, i int) (p place, ok bool) {
 	}
 	for _, k := range s.kernel.InPlace {
 		v := s.in[k]
-		if v.space != Arena || v.typ.Bytes() != s.out.typ.Bytes() {
+		if v.space != Arena || v.typ.Of != s.out.typ.Of || v.typ.Bytes() != s.out.typ.Bytes() {
 			continue
 		}
 		if p := m.of(v); m.buffers[p.buffer].Last == i {
@@ -99,7 +132,10 @@ func (m *memory) of(v *value) place {
 // program writes down what runs and where everything lies. What it holds is its own, of just the size that is needed:
 // nothing of the graph or of the code stays alive through it.
 func (c *code) program(m *memory) *Program {
-	p := &Program{Plan: NewPlan(slices.Clip(m.buffers)), Outputs: map[string]Operand{}, Steps: make([]Step, len(c.steps))}
+	p := &Program{
+		Plan: NewPlan(slices.Clip(m.buffers)), Outputs: map[string]Operand{}, Steps: make([]Step, len(c.steps)),
+		Losses: c.spec.Losses, InputBytes: m.inputs, Late: m.late,
+	}
 	operands, reads := c.operands()
 	of := func(v *value) *Operand { return &p.operands[operands[v]] }
 	p.operands = make([]Operand, len(operands))

@@ -22,8 +22,13 @@ type Spec struct {
 	Outputs map[string]*G.Node
 	// Loss is where the forward pass ends: what is younger belongs to the backward pass. Nil without one.
 	Loss *G.Node
-	// Half stores what the backward pass needs from the forward pass as float16 in between.
+	// Half stores what the backward pass needs from the forward pass as float16 in between. On a card activations are
+	// float16 throughout.
 	Half bool
+	// Losses names the outputs that have to be finite for an update to be made.
+	Losses []string
+	// Late names the inputs that are known last: what a card may not be sent ahead of the run.
+	Late []string
 	// Recompute says which values are dropped after the forward pass and computed again for the backward pass.
 	Recompute Recompute
 }
@@ -50,12 +55,20 @@ func (r Recompute) String() string {
 }
 
 // rewrites are the passes between lowering and memory, in their order. Each changes the list of steps; what the
-// outputs and gradients are stays the same to the bit, but for the rounding of half.
+// outputs and gradients are stays the same to the bit, but for the rounding of half and precision.
 var rewrites = []func(*code) error{fuseSums, flatGradients, half, recompute, deadCode}
+
+// cardRewrites are those for a card.
+var cardRewrites = []func(*code) error{fuseSums, flatGradients, packs, precision, recompute, deadCode, settle}
 
 // Compile makes a program of what spec asks for, and of nothing else: Grad also builds gradients that nobody
 // needs. It is a pure function of the graph and the spec.
-func Compile(spec Spec) (*Program, error) { return compile(spec, rewrites) }
+func Compile(spec Spec) (*Program, error) {
+	if spec.Target == op.CUDA {
+		return compile(spec, cardRewrites)
+	}
+	return compile(spec, rewrites)
+}
 
 func compile(spec Spec, rewrites []func(*code) error) (*Program, error) {
 	if err := spec.check(); err != nil {

@@ -53,7 +53,7 @@ func NewCrew[K comparable](dev device.Device, lib *Library[K], workers int, trai
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	h, err := hold(dev, lib, workers, train)
+	h, err := hold(dev, lib, workers, train, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func (c *Crew[K]) runBatches(w *worker[K]) error {
 		if m == nil {
 			return notPrepared(i, b)
 		}
-		if err := c.pass.Fill(i, m); err != nil {
+		if err := c.pass.fill(i, m); err != nil {
 			return err
 		}
 		m.Run(&w.env, w.runs > 0, w.profile)

@@ -22,6 +22,7 @@ func (n flatNet) Parameters() []Parameter            { return n }
 func (flatNet) Spec(int) (Spec, error)               { return Spec{}, errors.New("there is no program") }
 func (flatNet) Table(string, tensor.Shape) []float32 { return nil }
 func (flatNet) TableBytes() int64                    { return 0 }
+func (flatNet) Tables() [][]float32                  { return nil }
 func (flatNet) Start(name string, seed uint64, values []float32) {
 	copy(values, testkit.Normal[float32](seed+uint64(len(name)), len(values)))
 }

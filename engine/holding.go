@@ -25,10 +25,13 @@ type holding[K comparable] struct {
 	moments [2]device.Buffer // nil without training
 	grads   []device.Buffer  // of each worker; nil without training
 	arenas  []device.Buffer  // of each worker, all of one size; nil before the first Prepare
+
+	extra *cardMemory // what a card holds beside; nil on the host
 }
 
-// hold allocates weights, and with train gradients for each worker and both moments, all zeros.
-func hold[K comparable](dev device.Device, lib *Library[K], workers int, train bool) (*holding[K], error) {
+// hold allocates weights, and with train gradients for each worker and both moments, all zeros; and on a card what only
+// a card has.
+func hold[K comparable](dev device.Device, lib *Library[K], workers int, train bool, card *cardMemory) (*holding[K], error) {
 	if workers < 1 {
 		return nil, fmt.Errorf("a replica of %d workers, want 1 or more", workers)
 	}
@@ -39,7 +42,7 @@ func hold[K comparable](dev device.Device, lib *Library[K], workers int, train b
 	if err != nil {
 		return nil, err
 	}
-	h := &holding[K]{Library: lib, dev: dev, layout: layout, train: train, arenas: make([]device.Buffer, workers)}
+	h := &holding[K]{Library: lib, dev: dev, layout: layout, train: train, arenas: make([]device.Buffer, workers), extra: card}
 	alloc := func(what string) (b device.Buffer) {
 		if err == nil {
 			b, err = dev.Alloc(layout.Bytes, what)
@@ -53,6 +56,9 @@ func hold[K comparable](dev device.Device, lib *Library[K], workers int, train b
 			h.grads[i] = alloc(fmt.Sprintf("gradients of worker %d", i))
 		}
 		h.moments = [2]device.Buffer{alloc("first moments"), alloc("second moments")}
+	}
+	if err == nil && card != nil {
+		err = card.alloc(dev, layout, train)
 	}
 	if err != nil {
 		h.free()
@@ -68,6 +74,9 @@ func (h *holding[K]) free() {
 		freeAll(list)
 	}
 	h.weights = nil
+	if h.extra != nil {
+		h.extra.free()
+	}
 }
 
 func freeAll(list []device.Buffer) {
@@ -182,7 +191,11 @@ func (h *holding[K]) MakeTables(key K) error {
 			}
 		}
 	}
-	return nil
+	if h.extra == nil {
+		return nil
+	}
+	_, err = h.extra.keepTables(h.dev, h.net.Tables())
+	return err
 }
 
 // Trim gives the device's idle memory and the Go heap's idle pages back to the system. Arenas stay: the next pass needs
@@ -267,8 +280,14 @@ func (h *holding[K]) usage(workspaces int) Usage {
 		}
 		return n
 	}
-	return Usage{
+	u := Usage{
 		Weights: sum(h.weights), Gradients: sum(h.grads...), Moments: sum(h.moments[:]...), Arenas: sum(h.arenas...),
 		Workspaces: int64(workspaces) * op.WorkspaceBytes, Tables: h.net.TableBytes(),
 	}
+	if h.extra != nil {
+		u.Weights += sum(h.extra.halves)
+		u.Workspaces += sum(h.extra.small, h.extra.flags, h.extra.scratch)
+		u.Tables = sum(h.extra.tables...)
+	}
+	return u
 }

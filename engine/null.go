@@ -2,6 +2,7 @@ package engine
 
 import (
 	"io"
+	"math"
 
 	"konkanitrain/device"
 )
@@ -17,11 +18,20 @@ type Null[K comparable] struct {
 
 // NewNull is a null replica on a device, which should be one that keeps nothing: a [device.Null], or a pool over one.
 func NewNull[K comparable](dev device.Device, lib *Library[K], workers int, train bool) (*Null[K], error) {
-	h, err := hold(dev, lib, workers, train)
+	h, err := hold(dev, lib, workers, train, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &Null[K]{holding: h, Rows: enoughRows}, nil
+}
+
+// NewNullCard is a null replica that counts what one on a card would hold: see [NewCard].
+func NewNullCard[K comparable](dev device.Device, lib *Library[K], half, train bool) (*Null[K], error) {
+	h, err := hold(dev, lib, 1, train, &cardMemory{half: half})
+	if err != nil {
+		return nil, err
+	}
+	return &Null[K]{holding: h, Rows: math.MaxInt}, nil
 }
 
 // Wishes are as many workers as it was made with, and Rows.

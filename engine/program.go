@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"konkanitrain/op"
@@ -11,11 +13,12 @@ import (
 type Space uint8
 
 const (
-	Arena  Space = iota // a planned buffer: intermediates, inputs, scratch
-	Weight              // a parameter
-	Grad                // the gradient of a parameter
-	Shared              // a constant table that all machines read
-	One                 // the constant 1 that seeds Grad
+	Arena      Space = iota // a planned buffer: intermediates, inputs, scratch
+	Weight                  // a parameter
+	HalfWeight              // its float16 copy, on a card
+	Grad                    // the gradient of a parameter
+	Shared                  // a constant table that all machines read
+	One                     // the constant 1 that seeds Grad
 )
 
 // Operand is where a step finds or puts a tensor.
@@ -46,8 +49,15 @@ type Step struct {
 	Backward bool // runs in the backward pass
 }
 
-// bytes is what a step reads and writes, each operand once.
+// bytes is what a step reads and writes: on a card what its launches say, else each operand once.
 func (s Step) bytes() int64 {
+	if s.Kernel.Launches != nil {
+		sum := int64(0)
+		for i := range s.Kernel.Launches {
+			sum += s.Kernel.Launches[i].Bytes
+		}
+		return sum
+	}
 	n := s.Out.Type.Bytes()
 	for _, in := range s.In {
 		n += in.Type.Bytes()
@@ -63,12 +73,21 @@ type Program struct {
 	Inputs  []Operand          // Arena operands that the caller fills before a run
 	Outputs map[string]Operand // what stays readable after a run
 	Grads   []string           // parameters whose gradients a run produces
+	Losses  []string           // outputs that have to be finite
+
+	// InputBytes is what all inputs take together, for a card. They lie one behind the other in one buffer there, the
+	// late ones from Late on: one copy fills them.
+	InputBytes, Late int64
 
 	operands []Operand // of all steps, each once
 }
 
-// ArenaBytes is what one machine's arena takes.
-func (p *Program) ArenaBytes() int64 { return p.Plan.Size }
+// ArenaBytes is what one machine's arena takes: on a card with room for the next run's inputs behind the plan, which are
+// copied there while this one runs.
+func (p *Program) ArenaBytes() int64 { return p.Plan.Size + p.InputBytes }
+
+// outputNames are the names of the outputs, in their order.
+func (p *Program) outputNames() []string { return slices.Sorted(maps.Keys(p.Outputs)) }
 
 // FLOPs is the number of floating-point operations of one run, those that are repeated included.
 func (p *Program) FLOPs() float64 {
@@ -104,6 +123,8 @@ func (o Operand) String() string {
 	switch o.Space {
 	case Grad:
 		return "grad(" + o.Name + ")"
+	case HalfWeight:
+		return "half(" + o.Name + ")"
 	case Shared:
 		return "shared(" + o.Name + ")"
 	case One:

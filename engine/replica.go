@@ -22,6 +22,8 @@ type Network[K comparable] interface {
 	Table(name string, shape tensor.Shape) []float32
 	// TableBytes is what all tables take, in bytes.
 	TableBytes() int64
+	// Tables are all of them as they are now, whole: what Table returns is a part of one.
+	Tables() [][]float32
 }
 
 // Replica is one copy of a network in one memory, ready to run: programs, weights, and for training gradients and the
@@ -102,8 +104,18 @@ type Pass[K comparable] struct {
 	Batches []Batch[K]
 	// Fill writes the inputs of batch i, all of them: the last run may have overwritten any.
 	Fill func(i int, in Inputs) error
+	// Late writes the inputs that Spec.Late names, after Fill, right before the run. Nil where there are none.
+	Late func(i int, in Inputs) error
 	// Collect reads the outputs of batch i, which are valid during the call.
 	Collect func(i int, out Outputs) error
+}
+
+// fill writes all inputs of batch i.
+func (p *Pass[K]) fill(i int, in Inputs) error {
+	if err := p.Fill(i, in); err != nil || p.Late == nil {
+		return err
+	}
+	return p.Late(i, in)
 }
 
 // Inputs are a program's inputs in the host's memory, the zero Tensor for a name that it doesn't have.
@@ -166,9 +178,36 @@ type Usage struct {
 	Arenas                      int64 // of all workers
 	Workspaces                  int64 // of the BLAS, of all workers
 	Tables                      int64 // constants that programs share
+	Pinned                      int64 // of the host's memory, that a card copies from and to; not in Total
 }
 
 // Total is the sum.
 func (u Usage) Total() int64 {
 	return u.Weights + u.Gradients + u.Moments + u.Arenas + u.Workspaces + u.Tables
+}
+
+// Learner is a replica that makes an update as a whole, without waiting between its parts: one on a card.
+type Learner[K comparable] interface {
+	Replica[K]
+	// Learn makes a pass, sums its gradients and applies one step of AdamW, unless a loss (Spec.Losses) or the gradient
+	// is not finite. After an error that is no *BrokenError nothing has changed.
+	Learn(p *Pass[K], s Learning) (Learned, error)
+	// Stage takes up the inputs of the pass that Learn is asked for next, but the late ones, so that they are on their
+	// way while something else is computed: it is for Learning.Meanwhile. The pass must not change until then. False
+	// says that this is not possible, and nothing was done.
+	Stage(p *Pass[K]) bool
+}
+
+// Learning is what Learn is asked for.
+type Learning struct {
+	AdamW             // GradScale is not used: it follows from the rest
+	Clip      float64 // the largest norm of the gradient
+	LossScale float64 // factor of the losses, which is taken off the gradient
+	Meanwhile func()  // is called once while the card computes; may be nil
+}
+
+// Learned is what came of it.
+type Learned struct {
+	Norm    float64 // of the gradient, without the loss scale and before clipping
+	Applied bool    // the weights have changed
 }

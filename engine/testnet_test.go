@@ -57,6 +57,8 @@ func (n *testNet) Table(name string, shape tensor.Shape) []float32 {
 }
 func (n *testNet) TableBytes() int64 { return n.tables.Bytes() }
 
+func (n *testNet) Tables() [][]float32 { return n.tables.Whole() }
+
 // window is a pass over micro-batches, of which each has contents that depend on its number alone, not on the worker.
 type window struct {
 	Pass[variant]

@@ -48,6 +48,18 @@ func (t *Tables) Shared(name string, shape tensor.Shape) []float32 {
 	return nil
 }
 
+// Whole are the tables as they are now, those that are not empty.
+func (t *Tables) Whole() (all [][]float32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, table := range [][]float32{t.relative, t.absolute} {
+		if len(table) > 0 {
+			all = append(all, table)
+		}
+	}
+	return all
+}
+
 // Bytes is what the tables take.
 func (t *Tables) Bytes() int64 {
 	t.mu.Lock()

@@ -8,7 +8,7 @@ import "gorgonia.org/tensor"
 //	x of shape -> y like x
 func NewAccumulate(shape tensor.Shape) *Op {
 	t := Type{Shape: shape.Clone()}
-	return &Op{Name: "accumulate", In: []Type{t}, Out: t, FLOPs: float64(t.Elements()), family: accumulate{}}
+	return &Op{Name: "accumulate", In: []Type{t}, Out: t, FLOPs: float64(t.Elements()), family: accumulate{t.Elements()}}
 }
 
-type accumulate struct{}
+type accumulate struct{ n int } // elements

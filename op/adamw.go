@@ -16,11 +16,11 @@ func NewAdamW(n int) *Op {
 	piece := Type{Shape: []int{n}}
 	return &Op{
 		Name: "adamw", In: []Type{piece, piece, piece, piece, {Shape: []int{adamConstants}}}, Out: piece, Updates: []int{1, 2},
-		FLOPs: 20 * float64(n), family: adamW{},
+		FLOPs: 20 * float64(n), family: adamW{n},
 	}
 }
 
-type adamW struct{}
+type adamW struct{ n int }
 
 // adamConstants is the number of AdamStep's fields.
 const adamConstants = 8

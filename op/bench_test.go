@@ -20,8 +20,8 @@ func benchmark(b *testing.B, build optest.Build, in []op.Array) {
 		if !ok || o.View != nil {
 			continue
 		}
-		operands, err1 := rig.Run(op.CPU, op.Children(n)...)
-		out, err2 := rig.Run(op.CPU, n)
+		operands, err1 := rig.Run(optest.CPU(), op.Children(n)...)
+		out, err2 := rig.Run(optest.CPU(), n)
 		kernel, err3 := o.Kernel(op.CPU)
 		for _, err := range []error{err1, err2, err3} {
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 // Every op keeps to its specification, in every way there is.
 func TestCases(t *testing.T) {
 	for _, c := range optest.Cases() {
-		optest.Run(t, op.CPU, c)
+		optest.Run(t, optest.CPU(), c)
 	}
 }
 

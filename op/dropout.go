@@ -51,8 +51,8 @@ func (g *Graph) Dropout(x, seeds *G.Node, d Drop) *G.Node {
 
 // dropout drops in a batch of utterances.
 type dropout struct {
-	batch int
-	d     Drop
+	batch, elements int // elements of an utterance
+	d               Drop
 }
 
 func newDropout(d Drop) func(in []Type) (*Op, error) {
@@ -65,7 +65,7 @@ func newDropout(d Drop) func(in []Type) (*Op, error) {
 		}
 		return &Op{
 			Name: "dropout", Params: d.String(), Out: Type{Shape: in[0].Shape.Clone()},
-			FLOPs: float64(in[0].Elements()), family: dropout{in[0].Shape[0], d},
+			FLOPs: float64(in[0].Elements()), family: dropout{in[0].Shape[0], in[0].Elements() / in[0].Shape[0], d},
 			wrt: []bool{true, false},
 			grad: func(g *Graph, in G.Nodes, _, dy *G.Node) G.Nodes {
 				return G.Nodes{g.add(newDropout(d), dy, in[1]), nil}

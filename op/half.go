@@ -6,7 +6,7 @@ package op
 //	x [n] -> y [n] float16
 func NewHalfStore(n int) *Op {
 	x := Type{Shape: []int{n}}
-	return &Op{Name: "half.store", In: []Type{x}, Out: Type{x.Shape, Float16}, family: halfStore{}}
+	return &Op{Name: "half.store", In: []Type{x}, Out: Type{x.Shape, Float16}, family: halfStore{n}}
 }
 
 // NewHalfLoad makes the op that is the way back, which is exact.
@@ -14,10 +14,10 @@ func NewHalfStore(n int) *Op {
 //	x [n] float16 -> y [n]
 func NewHalfLoad(n int) *Op {
 	y := Type{Shape: []int{n}}
-	return &Op{Name: "half.load", In: []Type{{y.Shape, Float16}}, Out: y, family: halfLoad{}}
+	return &Op{Name: "half.load", In: []Type{{y.Shape, Float16}}, Out: y, family: halfLoad{n}}
 }
 
 type (
-	halfStore struct{}
-	halfLoad  struct{}
+	halfStore struct{ n int } // elements
+	halfLoad  struct{ n int }
 )

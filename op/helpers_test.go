@@ -23,7 +23,7 @@ func newRig(t *testing.T, build optest.Build, in []op.Array, flow *op.Array, noG
 // run computes nodes with the CPU's kernels.
 func run(t *testing.T, r *optest.Rig, nodes ...*G.Node) []op.Tensor {
 	t.Helper()
-	out, err := r.Run(op.CPU, nodes...)
+	out, err := r.Run(optest.CPU(), nodes...)
 	if err != nil {
 		t.Fatal(err)
 	}

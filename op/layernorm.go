@@ -1,6 +1,9 @@
 package op
 
-import G "gorgonia.org/gorgonia"
+import (
+	G "gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
 
 // layerNormEps is added to the variance.
 const layerNormEps = 1e-5
@@ -15,8 +18,13 @@ const layerNormEps = 1e-5
 // (Ba, Kiros and Hinton 2016.) A row depends on nothing but itself.
 func (g *Graph) LayerNorm(x, gamma, beta *G.Node) *G.Node { return g.add(newLayerNorm, x, gamma, beta) }
 
-// layerNormShape: n rows of d.
-type layerNormShape struct{ n, d int }
+// layerNormShape: n rows of d in all, of b utterances.
+type layerNormShape struct{ b, n, d int }
+
+func layerNormOf(s tensor.Shape) layerNormShape {
+	b, each := utterances(s)
+	return layerNormShape{b, b * each, last(s)}
+}
 
 type (
 	layerNorm     struct{ layerNormShape }
@@ -27,7 +35,7 @@ func newLayerNorm(in []Type) (*Op, error) {
 	if in[0].Of != Float32 || in[0].Shape.Dims() < 1 || !isVector(in[1], last(in[0].Shape)) || !same(in[1], in[2]) {
 		return nil, want("layernorm", "[..., D], [D], [D]", in)
 	}
-	s := layerNormShape{rows(in[0].Shape), last(in[0].Shape)}
+	s := layerNormOf(in[0].Shape)
 	return &Op{
 		Name: "layernorm", Out: Type{Shape: in[0].Shape.Clone()}, FLOPs: 8 * float64(s.n*s.d), family: layerNorm{s},
 		wrt: []bool{true, true, true},
@@ -39,7 +47,7 @@ func newLayerNorm(in []Type) (*Op, error) {
 
 // newLayerNormGrad is [dx | dgamma | dbeta]: x [..., D], gamma [D], dy like x -> [n*D + 2*D] of n rows.
 func newLayerNormGrad(in []Type) (*Op, error) {
-	s := layerNormShape{rows(in[0].Shape), last(in[0].Shape)}
+	s := layerNormOf(in[0].Shape)
 	return &Op{
 		Name: "layernorm.grad", Out: Type{Shape: []int{s.n*s.d + 2*s.d}}, FLOPs: 20 * float64(s.n*s.d), family: layerNormGrad{s},
 	}, nil

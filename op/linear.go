@@ -22,7 +22,7 @@ type (
 	linear           struct{ linearShape } // x, w and, if there is one, b
 	linearGradInput  struct{ linearShape }
 	linearGradWeight struct{ linearShape }
-	columnSum        struct{ n, o int } // n rows of o
+	columnSum        struct{ b, n, o int } // n rows of o in all, of b utterances
 )
 
 func newLinear(in []Type) (*Op, error) {
@@ -69,6 +69,7 @@ func newLinearGradWeight(in []Type) (*Op, error) {
 
 // newColumnSum is db: dy [..., O] -> [O].
 func newColumnSum(in []Type) (*Op, error) {
-	s := columnSum{rows(in[0].Shape), last(in[0].Shape)}
+	b, each := utterances(in[0].Shape)
+	s := columnSum{b, b * each, last(in[0].Shape)}
 	return &Op{Name: "linear.db", Out: Type{Shape: []int{s.o}}, FLOPs: float64(s.n * s.o), family: s}, nil
 }

@@ -11,7 +11,7 @@ import "fmt"
 // The result may take the place of sum.
 func NewMeanAdd(n int) *Op {
 	t := Type{Shape: []int{n}}
-	return &Op{Name: "mean.add", In: []Type{t, t, t}, Out: t, Updates: []int{1}, FLOPs: 4 * float64(n), family: meanAdd{}}
+	return &Op{Name: "mean.add", In: []Type{t, t, t}, Out: t, Updates: []int{1}, FLOPs: 4 * float64(n), family: meanAdd{n}}
 }
 
 // NewMeanEnd makes the op that makes a mean of the sum of count vectors, 1 or more.
@@ -20,11 +20,11 @@ func NewMeanAdd(n int) *Op {
 func NewMeanEnd(n, count int) *Op {
 	t := Type{Shape: []int{n}}
 	return &Op{
-		Name: "mean.end", Params: fmt.Sprint(count), In: []Type{t}, Out: t, FLOPs: 4 * float64(n), family: meanEnd{count},
+		Name: "mean.end", Params: fmt.Sprint(count), In: []Type{t}, Out: t, FLOPs: 4 * float64(n), family: meanEnd{n, count},
 	}
 }
 
 type (
-	meanAdd struct{}
-	meanEnd struct{ count int }
+	meanAdd struct{ n int }
+	meanEnd struct{ n, count int }
 )

@@ -12,8 +12,8 @@ import "slices"
 func NewReduce(n, workers int) *Op {
 	in := slices.Repeat([]Type{{Shape: []int{n}}}, workers)
 	return &Op{
-		Name: "reduce", In: in, Out: Type{[]int{1}, Float64}, Updates: []int{0}, FLOPs: float64(n * (workers + 1)), family: reduce{},
+		Name: "reduce", In: in, Out: Type{[]int{1}, Float64}, Updates: []int{0}, FLOPs: float64(n * (workers + 1)), family: reduce{n, workers},
 	}
 }
 
-type reduce struct{}
+type reduce struct{ n, workers int }

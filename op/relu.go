@@ -9,8 +9,8 @@ import G "gorgonia.org/gorgonia"
 func (g *Graph) Relu(x *G.Node) *G.Node { return g.add(newRelu, x) }
 
 type (
-	relu     struct{}
-	reluGrad struct{}
+	relu     struct{ n int } // elements
+	reluGrad struct{ n int }
 )
 
 func newRelu(in []Type) (*Op, error) {
@@ -18,7 +18,7 @@ func newRelu(in []Type) (*Op, error) {
 		return nil, want("relu", "[...]", in)
 	}
 	return &Op{
-		Name: "relu", Out: Type{Shape: in[0].Shape.Clone()}, FLOPs: float64(in[0].Elements()), family: relu{},
+		Name: "relu", Out: Type{Shape: in[0].Shape.Clone()}, FLOPs: float64(in[0].Elements()), family: relu{in[0].Elements()},
 		wrt: []bool{true},
 		grad: func(g *Graph, _ G.Nodes, y, dy *G.Node) G.Nodes {
 			return G.Nodes{g.add(newReluGrad, y, dy)}
@@ -32,6 +32,6 @@ func newReluGrad(in []Type) (*Op, error) {
 		return nil, want("relu.grad", "[...], the same", in)
 	}
 	return &Op{
-		Name: "relu.grad", Out: Type{Shape: in[0].Shape.Clone()}, FLOPs: float64(in[0].Elements()), family: reluGrad{},
+		Name: "relu.grad", Out: Type{Shape: in[0].Shape.Clone()}, FLOPs: float64(in[0].Elements()), family: reluGrad{in[0].Elements()},
 	}, nil
 }

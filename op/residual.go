@@ -19,9 +19,9 @@ func (g *Graph) Residual(x *G.Node, alpha float32, y, seeds *G.Node, d Drop) *G.
 
 // residualShape is what forward and backward need. Without dropout there are no seeds among the operands.
 type residualShape struct {
-	batch int
-	alpha float32
-	d     Drop
+	batch, elements int // elements of an utterance
+	alpha           float32
+	d               Drop
 }
 
 type (
@@ -37,7 +37,7 @@ func newResidual(alpha float32, d Drop) func(in []Type) (*Op, error) {
 		if err := d.check(); err != nil {
 			return nil, err
 		}
-		s := residualShape{in[0].Shape[0], alpha, d}
+		s := residualShape{in[0].Shape[0], in[0].Elements() / in[0].Shape[0], alpha, d}
 		return &Op{
 			Name: "residual", Params: fmt.Sprint("alpha=", alpha, " ", d), Out: Type{Shape: in[0].Shape.Clone()},
 			FLOPs: 2 * float64(in[0].Elements()), family: residual{s},

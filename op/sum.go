@@ -7,7 +7,7 @@ import "gorgonia.org/tensor"
 //	a, b of shape -> y = a + b
 func NewSum(shape tensor.Shape) *Op {
 	t := Type{Shape: shape.Clone()}
-	return &Op{Name: "sum", In: []Type{t, t}, Out: t, FLOPs: float64(t.Elements()), family: sum{}}
+	return &Op{Name: "sum", In: []Type{t, t}, Out: t, FLOPs: float64(t.Elements()), family: sum{t.Elements()}}
 }
 
-type sum struct{}
+type sum struct{ n int } // elements

@@ -24,8 +24,14 @@ func (g *Graph) Total(ctc, ce, scale *G.Node, weight float64) *G.Node {
 
 // total sums the losses with a weight each; the scale is the last operand. totalGrad is for one of them.
 type (
-	total     struct{ weights []float64 }
-	totalGrad struct{ weight float64 }
+	total struct {
+		weights []float64
+		batch   int // utterances
+	}
+	totalGrad struct {
+		weight float64
+		n      int // utterances
+	}
 )
 
 func newTotal(weights []float64) func(in []Type) (*Op, error) {
@@ -44,7 +50,7 @@ func newTotal(weights []float64) func(in []Type) (*Op, error) {
 		}
 		return &Op{
 			Name: "total", Params: fmt.Sprintf("weights=%v", weights), Out: Type{Shape: tensor.ScalarShape()},
-			FLOPs: 2 * float64(n*in[0].Elements()), family: total{weights},
+			FLOPs: 2 * float64(n*in[0].Elements()), family: total{weights, in[0].Elements()},
 			wrt: wrt,
 			grad: func(g *Graph, in G.Nodes, _, dy *G.Node) G.Nodes {
 				grads := make(G.Nodes, len(in))
@@ -62,7 +68,7 @@ func newTotalGrad(weight float64, n int) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
 		return &Op{
 			Name: "total.grad", Params: fmt.Sprintf("weight=%v", weight), Out: Type{Shape: []int{n}}, FLOPs: 2,
-			family: totalGrad{weight},
+			family: totalGrad{weight, n},
 		}, nil
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"konkanitrain/engine"
 	"konkanitrain/model"
+	"konkanitrain/op"
 )
 
 // Variant names a program of a network: a batch shape, and what is computed for it.
@@ -28,20 +29,27 @@ const (
 	outLogits = "logits" // [B, S, V] of the CTC head, without a backward pass
 )
 
+// late are the inputs that are known last: seeds and scale depend on the updates before.
+var late = []string{model.Seeds, model.Scale}
+
 // network tells the engine what it has to know of a network.
 type network struct {
+	target     op.Target
 	config     model.Config
 	parameters []engine.Parameter
 	starts     map[string]model.Parameter
 	tables     *model.Tables
 }
 
-// Network is a network of package model as the engine sees it: what a replica is made of.
-func Network(c model.Config) (engine.Network[Variant], error) {
+// Network is a network of package model as the engine sees it: what a replica on the host is made of.
+func Network(c model.Config) (engine.Network[Variant], error) { return NetworkOn(op.CPU, c) }
+
+// NetworkOn is the network for replicas on a target.
+func NetworkOn(target op.Target, c model.Config) (engine.Network[Variant], error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	n := &network{config: c, starts: map[string]model.Parameter{}, tables: model.NewTables(c.DModel)}
+	n := &network{target: target, config: c, starts: map[string]model.Parameter{}, tables: model.NewTables(c.DModel)}
 	for _, p := range model.Parameters(c) {
 		n.parameters = append(n.parameters, engine.Parameter{Name: p.Name, Shape: p.Shape, Decay: p.Decay})
 		n.starts[p.Name] = p
@@ -62,6 +70,9 @@ func (n *network) Table(name string, shape tensor.Shape) []float32 {
 	return n.tables.Shared(name, shape)
 }
 
+// Tables are all of them.
+func (n *network) Tables() [][]float32 { return n.tables.Whole() }
+
 // TableBytes is what the tables take.
 func (n *network) TableBytes() int64 { return n.tables.Bytes() }
 
@@ -71,10 +82,14 @@ func (n *network) Spec(v Variant) (engine.Spec, error) {
 	if err != nil {
 		return engine.Spec{}, fmt.Errorf("the network for %+v: %w", v.Shape, err)
 	}
-	spec := engine.Spec{Weights: net.Weights, Shared: net.Shared, Outputs: map[string]*gorgonia.Node{}}
-	for name, node := range map[string]*gorgonia.Node{outCTC: net.CTC, outCE: net.CE} {
-		if node != nil {
-			spec.Outputs[name] = node
+	spec := engine.Spec{Target: n.target, Weights: net.Weights, Shared: net.Shared, Outputs: map[string]*gorgonia.Node{}, Late: late}
+	for _, l := range []struct {
+		name string
+		node *gorgonia.Node
+	}{{outCTC, net.CTC}, {outCE, net.CE}} {
+		if l.node != nil {
+			spec.Outputs[l.name] = l.node
+			spec.Losses = append(spec.Losses, l.name)
 		}
 	}
 	if v.Purpose != model.Training {

@@ -101,6 +101,7 @@ func (l linear) Parameters() []engine.Parameter             { return l.params }
 func (l linear) Start(_ string, _ uint64, values []float32) { clear(values) }
 func (l linear) Table(_ string, _ tensor.Shape) []float32   { return nil }
 func (l linear) TableBytes() int64                          { return 0 }
+func (l linear) Tables() [][]float32                        { return nil }
 func (l linear) Spec(int) (engine.Spec, error) {
 	g := op.NewGraph()
 	s := engine.Spec{Outputs: map[string]*G.Node{}}

@@ -15,16 +15,29 @@ type Runner struct {
 	Replica Replica
 	Fit     *Fit // its own, until a shared one is put in its place
 
+	*work       // the window at hand
+	ahead *work // the next one, where the replica takes up inputs ahead; its window is nil where it has none
+}
+
+// work is a window on its way through the replica.
+type work struct {
+	net    model.Config
 	dealer dealer
 	pass   engine.Pass[Variant]
 
-	// What the pass works on.
 	window  []*data.Example
 	asked   Ask
 	lengths []data.Length // of the window, as they were planned
 	losses  []Loss        // of the window
 	batches []microBatch  // of the pass
 	scale   float32       // of each utterance's loss
+	limit   int64         // that of Fit when the window was dealt
+}
+
+func newWork(net model.Config, r Replica, batchSize int) *work {
+	w := &work{net: net, dealer: dealer{net: net, batchSize: batchSize, wishes: r.Wishes()}}
+	w.pass.Fill, w.pass.Late, w.pass.Collect = w.fill, w.late, w.collect
+	return w
 }
 
 // Loss is what came out for one utterance, in nats.
@@ -47,9 +60,7 @@ type Ask struct {
 
 // NewRunner runs windows in micro-batches of at most batchSize rows.
 func NewRunner(net model.Config, r Replica, batchSize int) *Runner {
-	x := &Runner{Net: net, Replica: r, Fit: NewFit(r), dealer: dealer{net: net, batchSize: batchSize, wishes: r.Wishes()}}
-	x.pass.Fill, x.pass.Collect = x.fill, x.collect
-	return x
+	return &Runner{Net: net, Replica: r, Fit: NewFit(r), work: newWork(net, r, batchSize), ahead: newWork(net, r, batchSize)}
 }
 
 // Run makes the pass and returns the losses of the rows, zeros where an example could not be read; they are valid until
@@ -65,12 +76,12 @@ func (r *Runner) Run(window []*data.Example, ask Ask) ([]Loss, error) {
 }
 
 // load takes up a window.
-func (r *Runner) load(window []*data.Example, ask Ask) {
-	r.window, r.asked = window, ask
-	r.lengths, r.losses = r.lengths[:0], r.losses[:0]
+func (w *work) load(window []*data.Example, ask Ask) {
+	w.window, w.asked = window, ask
+	w.lengths, w.losses = w.lengths[:0], w.losses[:0]
 	for _, e := range window {
-		r.lengths = append(r.lengths, data.Length{Frames: e.Planned, Tokens: len(e.Tokens)})
-		r.losses = append(r.losses, Loss{})
+		w.lengths = append(w.lengths, data.Length{Frames: e.Planned, Tokens: len(e.Tokens)})
+		w.losses = append(w.losses, Loss{})
 	}
 }
 
@@ -130,18 +141,23 @@ func (r *Runner) need() (most int64, err error) {
 }
 
 // dispatch writes the micro-batches of the window down as those of the pass.
-func (r *Runner) dispatch(batches []microBatch) {
-	r.batches, r.pass.Batches = batches, r.pass.Batches[:0]
+func (w *work) dispatch(batches []microBatch) {
+	w.batches, w.pass.Batches = batches, w.pass.Batches[:0]
 	for _, b := range batches {
-		r.pass.Batches = append(r.pass.Batches, engine.Batch[Variant]{Key: r.asked.variant(b.shape, b.recompute), Worker: b.worker})
+		w.pass.Batches = append(w.pass.Batches, engine.Batch[Variant]{Key: w.asked.variant(b.shape, b.recompute), Worker: b.worker})
 	}
+	w.share()
+}
+
+// share is what each utterance's loss counts.
+func (w *work) share() {
 	usable := 0
-	for _, e := range r.window {
+	for _, e := range w.window {
 		if e.Err == nil {
 			usable++
 		}
 	}
-	r.scale = float32(r.asked.Scale / float64(max(usable, 1)))
+	w.scale = float32(w.asked.Scale / float64(max(usable, 1)))
 }
 
 // run makes the pass over what was prepared.
@@ -188,15 +204,15 @@ func (r *Runner) FLOPs(window []*data.Example, ask Ask) (float64, error) {
 // frames is 0.
 const absent = -1
 
-// fill writes micro-batch i into the inputs of its program. Padding of the features is left as it is: nothing reads it.
-func (r *Runner) fill(i int, in engine.Inputs) error {
-	b := r.batches[i]
+// fill writes micro-batch i into the inputs of its program, but the late ones. Padding of the features is left as it is:
+// nothing reads it.
+func (w *work) fill(i int, in engine.Inputs) error {
+	b := w.batches[i]
 	features, lengths := in.Input(model.Features).Data, in.Input(model.Lengths).Ints
 	targets, targetLengths := in.Input(model.Targets).Ints, in.Input(model.TargetLengths).Ints
-	seeds := in.Input(model.Seeds).Ints
-	size := b.shape.Frames * r.Net.NumMels
+	size := b.shape.Frames * w.net.NumMels
 	for row, k := range b.rows {
-		e := r.window[k]
+		e := w.window[k]
 		copy(features[row*size:][:size], e.Features)
 		lengths[row] = int32(e.Frames)
 		if targets != nil {
@@ -207,38 +223,45 @@ func (r *Runner) fill(i int, in engine.Inputs) error {
 				targetLengths[row] = absent
 			}
 		}
-		if seeds != nil {
-			key := philox.Key(r.asked.Seed, uint64(r.asked.Update), e.Utt.Key)
+	}
+	return nil
+}
+
+// late writes what depends on the updates before: the seeds of dropout, by the number of the update, and the scale.
+func (w *work) late(i int, in engine.Inputs) error {
+	if seeds := in.Input(model.Seeds).Ints; seeds != nil {
+		for row, k := range w.batches[i].rows {
+			key := philox.Key(w.asked.Seed, uint64(w.asked.Update), w.window[k].Utt.Key)
 			seeds[2*row], seeds[2*row+1] = int32(uint32(key)), int32(uint32(key>>32))
 		}
 	}
 	if s := in.Input(model.Scale).Data; s != nil {
-		s[0] = r.scale
+		s[0] = w.scale
 	}
 	return nil
 }
 
 // collect reads what came out of micro-batch i into the losses of its rows.
-func (r *Runner) collect(i int, out engine.Outputs) error {
-	b := r.batches[i]
+func (w *work) collect(i int, out engine.Outputs) error {
+	b := w.batches[i]
 	ctc, ce, logits := out.Output(outCTC).Data, out.Output(outCE).Data, out.Output(outLogits).Data
-	size := b.shape.Encoded(r.Net) * r.Net.Vocab
+	size := b.shape.Encoded(w.net) * w.net.Vocab
 	for row, k := range b.rows {
-		e := r.window[k]
+		e := w.window[k]
 		if e.Err != nil {
 			continue
 		}
 		if ctc != nil {
-			l := Loss{CTC: float64(ctc[row]), Infeasible: !frames.Feasible(e.Frames, r.Net.Subsampling, e.Tokens)}
+			l := Loss{CTC: float64(ctc[row]), Infeasible: !frames.Feasible(e.Frames, w.net.Subsampling, e.Tokens)}
 			l.Total = l.CTC
 			if ce != nil {
 				l.CE = float64(ce[row])
-				l.Total = r.Net.CTCWeight*l.CTC + (1-r.Net.CTCWeight)*l.CE
+				l.Total = w.net.CTCWeight*l.CTC + (1-w.net.CTCWeight)*l.CE
 			}
-			r.losses[k] = l
+			w.losses[k] = l
 		}
-		if r.asked.Logits != nil {
-			r.asked.Logits(k, logits[row*size:][:frames.Subsampled(e.Frames, r.Net.Subsampling)*r.Net.Vocab])
+		if w.asked.Logits != nil {
+			w.asked.Logits(k, logits[row*size:][:frames.Subsampled(e.Frames, w.net.Subsampling)*w.net.Vocab])
 		}
 	}
 	return nil

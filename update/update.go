@@ -29,6 +29,9 @@ type Updater struct {
 	LossScale LossScale
 	LR        float64 // of the last update
 	Runner    *Runner // of the updates' passes
+	// Next gives the window that comes after the one at hand, nil for none; it may be called once during an update, if the
+	// replica can use it. Nil where nobody knows.
+	Next func() []*data.Example
 
 	o Options
 }
@@ -91,6 +94,9 @@ func (u *Updater) Update(window []*data.Example) (Outcome, error) {
 	if u.o.Half {
 		scale = u.LossScale.Scale
 	}
+	if l, ok := u.Runner.Replica.(engine.Learner[Variant]); ok {
+		return u.learn(l, window, scale)
+	}
 	losses, err := u.Runner.Run(window, u.ask(scale))
 	if err != nil {
 		return out, err
@@ -102,11 +108,7 @@ func (u *Updater) Update(window []*data.Example) (Outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	for _, l := range losses {
-		out.Loss += l.Total
-		out.CTC += l.CTC
-		out.CE += l.CE
-	}
+	out.add(losses)
 	out.Norm = math.Sqrt(squares) / scale
 	if notFinite(out.Norm) || notFinite(out.Loss) {
 		return u.overflow(window, losses, out)
@@ -122,6 +124,11 @@ func (u *Updater) step(gradScale float64) error {
 	if err != nil {
 		return err
 	}
+	return u.made(number, rate)
+}
+
+// made counts an update.
+func (u *Updater) made(number int, rate float64) error {
 	u.Updates, u.LR = number, rate
 	if u.o.Half {
 		u.LossScale.Succeeded()
@@ -161,6 +168,15 @@ func (u *Updater) count(window []*data.Example) (out Outcome) {
 		out.Skipped = NothingFeasible
 	}
 	return out
+}
+
+// add adds losses up.
+func (out *Outcome) add(losses []Loss) {
+	for _, l := range losses {
+		out.Loss += l.Total
+		out.CTC += l.CTC
+		out.CE += l.CE
+	}
 }
 
 // leave counts an utterance that takes no part.

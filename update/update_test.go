@@ -1,6 +1,7 @@
 package update
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -80,7 +81,7 @@ func TestFill(t *testing.T) {
 		model.Targets: {Ints: slices.Repeat([]int32{old}, 3*4)}, model.TargetLengths: {Ints: []int32{old, old, old}},
 		model.Seeds: {Ints: slices.Repeat([]int32{old}, 6)}, model.Scale: {Data: []float32{old}},
 	}
-	if err := x.fill(0, in); err != nil {
+	if err := errors.Join(x.fill(0, in), x.late(0, in)); err != nil {
 		t.Fatal(err)
 	}
 	pad := func(f []float32, n int) []float32 {
@@ -107,7 +108,7 @@ func TestFill(t *testing.T) {
 	}
 	// Without targets, dropout and a loss there is less to fill.
 	less := inputs{model.Features: in[model.Features], model.Lengths: {Ints: []int32{old, old, old}}}
-	if err := x.fill(0, less); err != nil || !slices.Equal(less[model.Lengths].Ints, []int32{3, 0, 4}) {
+	if err := errors.Join(x.fill(0, less), x.late(0, less)); err != nil || !slices.Equal(less[model.Lengths].Ints, []int32{3, 0, 4}) {
 		t.Errorf("lengths are %v, %v", less[model.Lengths].Ints, err)
 	}
 }

@@ -90,6 +90,7 @@ type Info struct {
 	Processors   int    // streaming multiprocessors
 	Driver       int    // the newest CUDA version that the driver knows: 11080 is 11.8
 	BLAS         string // the library and version of cuBLAS
+	Workspace    int64  // bytes of memory that cuBLAS has for its own use; they count in Usage
 	Graphs       bool   // lists are run as graphs
 }
 
@@ -111,7 +112,9 @@ type Options struct {
 	Index    int    // of the card among those that the driver shows
 	Driver   string // the driver's library; "" looks for the system's
 	BLAS     string // cuBLAS; "" looks for the newest
+	NVML     string // the library that knows the processes on a card; "" looks for the system's
 	NoGraphs bool   // queue launches one by one
+	Sync     bool   // wait for each launch, so that an error names the kernel that made it; for finding faults, and slow
 }
 
 // Kinds of errors that a card can't be opened for; errors.Is tells them apart.

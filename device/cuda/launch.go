@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Launch is one piece of work for a card: a kernel, a product of matrices, or memory set to zero. It is plain data: whoever
-// has the card resolves its operands to addresses once, and queues it any number of times.
+// Launch is one piece of work for a card: a kernel, a product of matrices, or memory set to zero. It is plain data:
+// whoever has the card resolves its operands to addresses once, and queues it any number of times.
 type Launch struct {
 	// Kernel names a function of the modules; it is "" where Product or Clear is set.
 	Kernel string
@@ -22,6 +22,10 @@ type Launch struct {
 	// every row were full: what an estimate of its time is made of.
 	Bytes int64
 	FLOPs float64
+	// Doubles is the part of FLOPs in float64, which most cards do at 1/32 of their speed or less. Chain is the number of
+	// steps that a block takes one after the other, each waiting in memory for the one before it; 0 where it is a few.
+	Doubles float64
+	Chain   int
 }
 
 // Limits of a block that every card from compute capability 6.0 to 9.0 keeps.
@@ -37,12 +41,18 @@ const (
 func (l *Launch) Name() string {
 	switch {
 	case l.Product != nil:
-		return "product"
+		return productName
 	case l.Clear != nil:
-		return "clear"
+		return clearName
 	}
 	return l.Kernel
 }
+
+// Names of launches that are no kernel's.
+const (
+	productName = "product"
+	clearName   = "clear"
+)
 
 // Place says whose memory a Ref points into.
 type Place uint8
@@ -105,6 +115,9 @@ func Long(i int64) Arg { return Arg{Bits: uint64(i)} }
 // Float is a float32.
 func Float(f float32) Arg { return Arg{Bits: uint64(math.Float32bits(f))} }
 
+// Double is a float64.
+func Double(f float64) Arg { return Arg{Bits: math.Float64bits(f)} }
+
 // Product is C = Alpha op(A)·op(B) + Beta C for each matrix of a batch, in row-major order: op(A) is [M, K], op(B) is
 // [K, N], C is [M, N]. It is summed in float32. A and B have one element type, C that or float32.
 type Product struct {
@@ -158,14 +171,14 @@ func Zeros(r Ref, bytes int64) Launch { return Launch{Clear: &Clear{r, bytes}, B
 // Check says what of a launch no card takes.
 func (l *Launch) Check() error {
 	if p := l.Product; p != nil {
-		if p.M < 0 || p.N < 0 || p.K < 0 || p.Batch < 1 {
+		if p.M < 1 || p.N < 1 || p.K < 1 || p.Batch < 1 {
 			return fmt.Errorf("a product of [%d, %d] and [%d, %d], %d times", p.M, p.K, p.K, p.N, p.Batch)
 		}
 		if p.A.Half != p.B.Half || p.C.Half && !p.A.Half {
 			return fmt.Errorf("a product of float16 (A %v, B %v) into float16 (%v): A and B must be of one type, C of that or float32",
 				p.A.Half, p.B.Half, p.C.Half)
 		}
-		return nil
+		return p.checkRows()
 	}
 	if l.Clear != nil {
 		return nil
@@ -182,6 +195,26 @@ func (l *Launch) Check() error {
 		return fmt.Errorf("%s: %d bytes of shared memory a block, a card has %d", l.Kernel, l.Shared, MaxShared)
 	case len(l.Args) > MaxArgs:
 		return fmt.Errorf("%s: %d arguments, want at most %d", l.Kernel, len(l.Args), MaxArgs)
+	}
+	return nil
+}
+
+// checkRows says which matrix has rows that are longer than the way from one to the next.
+func (p *Product) checkRows() error {
+	a, b := p.K, p.N
+	if p.TransA {
+		a = p.M
+	}
+	if p.TransB {
+		b = p.K
+	}
+	for _, m := range []struct {
+		name      string
+		row, cols int
+	}{{"A", p.A.Row, a}, {"B", p.B.Row, b}, {"C", p.C.Row, p.N}} {
+		if m.row < m.cols {
+			return fmt.Errorf("a product: rows of %s are %d elements long and %d apart", m.name, m.cols, m.row)
+		}
 	}
 	return nil
 }

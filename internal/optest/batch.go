@@ -43,12 +43,12 @@ func (b *Batch) size() (n int) {
 }
 
 // checkBatch runs each utterance alone, and batches of all of them in two orders, with padding and with absent rows.
-func checkBatch(target op.Target, c Case) error {
+func checkBatch(m Machine, c Case) error {
 	b := c.Batch
 	n := b.size()
 	var alone []*batchRun
 	for u := range n {
-		row, err := b.run(target, c, []int{u}, 0)
+		row, err := b.run(m, c, []int{u}, 0)
 		if err != nil {
 			return err
 		}
@@ -65,13 +65,13 @@ func checkBatch(target op.Target, c Case) error {
 	}
 	var checks []error
 	for _, order := range [][]int{forward, backward} {
-		whole, err := b.run(target, c, order, b.Extra, fill)
+		whole, err := b.run(m, c, order, b.Extra, fill)
 		if err != nil {
 			return err
 		}
-		checks = append(checks, b.compareAlone(whole, alone), b.compareSums(whole, alone))
+		checks = append(checks, b.compareAlone(whole, alone), b.compareSums(m, whole, alone))
 		if b.Blind {
-			clean, err := b.run(target, c, order, b.Extra)
+			clean, err := b.run(m, c, order, b.Extra)
 			if err != nil {
 				return err
 			}
@@ -79,7 +79,7 @@ func checkBatch(target op.Target, c Case) error {
 		}
 	}
 	for _, at := range []int{0, n / 2, n} {
-		checks = append(checks, b.checkAbsent(target, c, forward, at, fill, alone))
+		checks = append(checks, b.checkAbsent(m, c, forward, at, fill, alone))
 	}
 	return errors.Join(checks...)
 }
@@ -89,7 +89,7 @@ type batchRun struct {
 	*Rig
 	order   []int
 	padded  []int // rows of each operand
-	results []op.Tensor
+	results []op.Array
 }
 
 // operand is the operand that input n of the graph is.
@@ -99,7 +99,7 @@ func operand(n *G.Node) (k int) {
 }
 
 // run runs the batch of the utterances named in order, padded to the longest plus extra. Padding is 0 without fill.
-func (b *Batch) run(target op.Target, c Case, order []int, extra int, fill ...func() float64) (*batchRun, error) {
+func (b *Batch) run(m Machine, c Case, order []int, extra int, fill ...func() float64) (*batchRun, error) {
 	run := &batchRun{order: order}
 	var in []op.Array
 	in, run.padded = arrange(b.In, order, extra, fill...)
@@ -126,7 +126,10 @@ func (b *Batch) run(target op.Target, c Case, order []int, extra int, fill ...fu
 	if err := rig.backward(&flow, c.NoGradient); err != nil {
 		return nil, err
 	}
-	run.results, err = run.Run(target, run.Results()...)
+	results, err := run.Run(m, run.Results()...)
+	for _, x := range results {
+		run.results = append(run.results, NewArray(x))
+	}
 	return run, err
 }
 
@@ -154,9 +157,9 @@ func (b *Batch) compareAlone(batch *batchRun, alone []*batchRun) error {
 	return nil
 }
 
-func compareRow(batch op.Tensor, row, rows int, alone op.Tensor, tol float64, gradient bool) error {
+func compareRow(batch op.Array, row, rows int, alone op.Array, tol float64, gradient bool) error {
 	size := len(batch.Data) / rows
-	got := NewArray(op.Tensor{Data: batch.Data[row*size:][:size]}).Data
+	got := batch.Data[row*size:][:size]
 	for i, v := range got {
 		if v-v != 0 {
 			return fmt.Errorf("element %d is %g", i, v)
@@ -168,11 +171,11 @@ func compareRow(batch op.Tensor, row, rows int, alone op.Tensor, tol float64, gr
 	if len(got) < len(alone.Data) {
 		return fmt.Errorf("%d values, alone %d", len(got), len(alone.Data))
 	}
-	return Close(got[:len(alone.Data)], NewArray(alone).Data, tol)
+	return Close(got[:len(alone.Data)], alone.Data, tol)
 }
 
 // compareSums compares the gradients of shared operands with the sums of those of the utterances alone.
-func (b *Batch) compareSums(batch *batchRun, alone []*batchRun) error {
+func (b *Batch) compareSums(m Machine, batch *batchRun, alone []*batchRun) error {
 	for i, n := range batch.Wrt {
 		o := b.In[operand(n)]
 		if o.Shared == nil {
@@ -184,29 +187,32 @@ func (b *Batch) compareSums(batch *batchRun, alone []*batchRun) error {
 		}
 		got := make([]float64, len(sum))
 		b.place(batch.results[i+1], o, batch.padded[o.By], got)
-		if err := Close(got, sum, cmp.Or(b.SumTol, 1e-6)); err != nil {
+		if err := Close(got, sum, b.sumTol(m)); err != nil {
 			return fmt.Errorf("gradient of shared input %d: %w", operand(n), err)
 		}
 	}
 	return nil
 }
 
+// sumTol is what a sum over utterances may be off by on a machine.
+func (b *Batch) sumTol(m Machine) float64 { return max(cmp.Or(b.SumTol, 1e-6), m.rounding().sums) }
+
 // place adds the gradient of a batch padded to n to that of the whole of o.Shared.
-func (b *Batch) place(grad op.Tensor, o Operand, n int, sum []float64) {
+func (b *Batch) place(grad op.Array, o Operand, n int, sum []float64) {
 	at := 0
 	if o.Window != nil {
 		first, _ := o.Window(n)
 		at = first * (len(o.Shared.Data) / o.Shared.Shape[0])
 	}
 	for j, v := range grad.Data {
-		sum[at+j] += float64(v)
+		sum[at+j] += v
 	}
 }
 
 // compareAll compares everything that comes out of two batches, bit for bit.
 func compareAll(what string, got, want *batchRun) error {
 	for i := range want.results {
-		if err := Same(got.results[i], want.results[i]); err != nil {
+		if err := same(got.results[i], want.results[i]); err != nil {
 			return fmt.Errorf("result %d %s: %w", i, what, err)
 		}
 	}
@@ -214,21 +220,26 @@ func compareAll(what string, got, want *batchRun) error {
 }
 
 // checkAbsent puts an absent row before row at of the batch. Each utterance must get what it gets alone, and the
-// gradients of what is shared must be what they are without that row (to the bit where Tol is 0), as its terms are 0.
-// What the row itself gets is finite, its gradients are 0, and so is its loss.
-func (b *Batch) checkAbsent(target op.Target, c Case, order []int, at int, fill func() float64, alone []*batchRun) error {
+// gradients of what is shared must be what they are without that row, as its terms are 0: to the bit where Tol is 0, on
+// a machine that sums in the order of rows. What the row itself gets is finite, its gradients are 0, and so is its
+// loss.
+func (b *Batch) checkAbsent(m Machine, c Case, order []int, at int, fill func() float64, alone []*batchRun) error {
 	with := slices.Insert(slices.Clone(order), at, absent)
-	without, err := b.run(target, c, order, b.Extra, fill)
+	without, err := b.run(m, c, order, b.Extra, fill)
 	if err != nil {
 		return err
 	}
-	got, err := b.run(target, c, with, b.Extra, fill)
+	got, err := b.run(m, c, with, b.Extra, fill)
 	if err != nil {
 		return err
+	}
+	sums := b.Tol
+	if !m.rounding().ordered {
+		sums = b.sumTol(m)
 	}
 	for i, result := range got.results {
 		if i > 0 && b.In[operand(got.Wrt[i-1])].Shared != nil {
-			if err := Close(NewArray(result).Data, NewArray(without.results[i]).Data, b.Tol); err != nil {
+			if err := Close(result.Data, without.results[i].Data, sums); err != nil {
 				return fmt.Errorf("gradient of input %d with an absent row %d: %w", operand(got.Wrt[i-1]), at, err)
 			}
 			continue

@@ -23,6 +23,10 @@ type Case struct {
 	// Tol bounds |kernel - Ref| relative to the largest value of the result, Why is its reason. 0 is equality.
 	Tol float64
 	Why string
+	// HalfTol takes Tol's place on a card in half precision, beside the rounding of the result: operands are rounded to
+	// float16 before they are compared, and sums are in float32, so that only an op that rounds in between needs it.
+	HalfTol float64
+	HalfWhy string
 	// Size is what Tol is relative to where that is not each result's largest value.
 	Size float64
 
@@ -38,24 +42,24 @@ func Cases() []Case {
 	)
 }
 
-// Run checks c on a target, in a subtest of its name.
-func Run(t *testing.T, target op.Target, c Case) {
+// Run checks c on a machine, in a subtest of its name.
+func Run(t *testing.T, m Machine, c Case) {
 	t.Run(c.Name, func(t *testing.T) {
-		if err := Check(target, c); err != nil {
+		if err := Check(m, c); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
 // Check makes every check that c is made for and returns what it finds.
-func Check(target op.Target, c Case) error {
+func Check(m Machine, c Case) error {
 	switch {
 	case c.Make != nil:
-		return checkMade(target, c)
+		return checkMade(m, c)
 	case c.Batch != nil:
-		return checkBatch(target, c)
+		return checkBatch(m, c)
 	}
-	return checkGraph(target, c)
+	return checkGraph(m, c)
 }
 
 // Ops names the ops whose kernels c compares with Ref: the one it is about and those of its gradient.

@@ -20,8 +20,6 @@ type Rig struct {
 	Feeds map[*G.Node]op.Array
 	// Flow is the gradient that flows into Out; of a scalar it is 1.
 	Flow op.Array
-
-	blas op.BLAS
 }
 
 // NewRig builds the graph on inputs "in.0", "in.1", ... with the values in. flow nil is a random one; noGradient lists
@@ -36,7 +34,7 @@ func NewRig(build Build, in []op.Array, flow *op.Array, noGradient ...int) (*Rig
 
 // newForward is a rig without gradients yet.
 func newForward(build Build, in []op.Array) (*Rig, error) {
-	r := &Rig{Graph: op.NewGraph(), Feeds: map[*G.Node]op.Array{}, blas: op.NewBLAS()}
+	r := &Rig{Graph: op.NewGraph(), Feeds: map[*G.Node]op.Array{}}
 	for i, a := range in {
 		var n *G.Node
 		if a.Ints != nil {
@@ -94,9 +92,9 @@ func (r *Rig) ops() (nodes G.Nodes) {
 // Reference computes nodes by the specifications.
 func (r *Rig) Reference(nodes ...*G.Node) ([]op.Array, error) { return op.Reference(r.Feeds, nodes...) }
 
-// Run computes nodes with the kernels of a target, each result in fresh memory full of NaN, so that an element that a
+// Run computes nodes with the kernels of a machine, each result in fresh memory full of NaN, so that an element that a
 // kernel doesn't write is seen.
-func (r *Rig) Run(target op.Target, nodes ...*G.Node) ([]op.Tensor, error) {
+func (r *Rig) Run(m Machine, nodes ...*G.Node) ([]op.Tensor, error) {
 	done := map[*G.Node]op.Tensor{}
 	var eval func(n *G.Node) (op.Tensor, error)
 	eval = func(n *G.Node) (op.Tensor, error) {
@@ -115,7 +113,7 @@ func (r *Rig) Run(target op.Target, nodes ...*G.Node) ([]op.Tensor, error) {
 			}
 			in = append(in, v)
 		}
-		out, err := r.runNode(target, n, in)
+		out, err := r.runNode(m, n, in)
 		done[n] = out
 		return out, err
 	}
@@ -129,7 +127,7 @@ func (r *Rig) Run(target op.Target, nodes ...*G.Node) ([]op.Tensor, error) {
 	return out, nil
 }
 
-func (r *Rig) runNode(target op.Target, n *G.Node, in []op.Tensor) (op.Tensor, error) {
+func (r *Rig) runNode(m Machine, n *G.Node, in []op.Tensor) (op.Tensor, error) {
 	o, ours := n.Op().(*op.Op)
 	switch {
 	case ours:
@@ -140,16 +138,11 @@ func (r *Rig) runNode(target op.Target, n *G.Node, in []op.Tensor) (op.Tensor, e
 	default:
 		return op.Tensor{}, fmt.Errorf("%v is a %T, which is no op of ours", n.Op(), n.Op())
 	}
-	k, err := o.Kernel(target)
+	kernels, err := m.Kernels(o)
 	if err != nil {
 		return op.Tensor{}, err
 	}
-	out := dirty(o.Out)
-	k.Run(NewEnv(r.blas, k), out, in)
-	return out, nil
-}
-
-// NewEnv is what a run of k needs, with NaN in the scratch memory.
-func NewEnv(blas op.BLAS, k op.Kernel) *op.Env {
-	return &op.Env{BLAS: blas, Scratch: nans(int(k.Scratch+3) / 4)}
+	k := kernels[0]
+	out, _, err := k.run(plain(k.operands(in)))
+	return out, err
 }

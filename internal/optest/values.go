@@ -140,8 +140,9 @@ func clones(in []op.Tensor) []op.Tensor {
 
 // Same is an error if two tensors differ in a bit. NaN is like any other, and 0 like -0: sums that begin with either
 // are the same from the next number on.
-func Same(got, want op.Tensor) error {
-	a, b := NewArray(got), NewArray(want)
+func Same(got, want op.Tensor) error { return same(NewArray(got), NewArray(want)) }
+
+func same(a, b op.Array) error {
 	if len(a.Data) != len(b.Data) || !slices.Equal(a.Ints, b.Ints) {
 		return fmt.Errorf("%d floats and the integers %v, want %d and %v", len(a.Data), a.Ints, len(b.Data), b.Ints)
 	}
@@ -155,13 +156,26 @@ func Same(got, want op.Tensor) error {
 
 // Close is an error if got differs from want by more than tol times the largest finite value of want, anywhere. What is
 // not finite must be the same.
-func Close(got, want []float64, tol float64) error { return closeTo(got, want, tol, 0) }
+func Close(got, want []float64, tol float64) error { return bound{tol: tol}.check(got, want) }
 
-// closeTo is Close relative to size, if that is not 0.
-func closeTo(got, want []float64, tol, size float64) error {
+// bound is how far a value may be off: by tol times size, and by unit times the value itself.
+type bound struct {
+	tol, size float64 // size 0 is the largest finite value that is wanted
+	unit      float64 // half a unit in the last place, for values that are rounded to float16
+}
+
+// halfUnit is how far rounding to float16 takes a value, relative to the value, or to the smallest normal number
+// smallestHalf for those below it.
+const (
+	halfUnit     = 0x1p-11
+	smallestHalf = 0x1p-14
+)
+
+func (b bound) check(got, want []float64) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%d values, want %d", len(got), len(want))
 	}
+	size := b.size
 	if size == 0 {
 		size = 1e-30
 		for _, v := range want {
@@ -174,8 +188,9 @@ func closeTo(got, want []float64, tol, size float64) error {
 		if v-v != 0 && (got[i] == v || math.IsNaN(got[i]) && math.IsNaN(v)) {
 			continue
 		}
-		if d := math.Abs(got[i] - v); !(d <= tol*size) {
-			return fmt.Errorf("element %d is %g, want %g (off by %.2g of the largest value, allowed %.2g)", i, got[i], v, d/size, tol)
+		allowed := b.tol*size + b.unit*max(math.Abs(v), smallestHalf)
+		if d := math.Abs(got[i] - v); !(d <= allowed) {
+			return fmt.Errorf("element %d is %g, want %g (off by %.2g of the largest value, allowed %.2g)", i, got[i], v, d/size, allowed/size)
 		}
 	}
 	return nil

@@ -1,0 +1,349 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"konkanitrain/device/cuda"
+	"konkanitrain/op"
+)
+
+// Learn makes an update as a whole. Everything is queued; the one time that the host waits is at the end, when the
+// losses, the norm and the verdict come back together.
+func (c *Card[K]) Learn(p *Pass[K], s Learning) (Learned, error) {
+	if err := c.trains(); err != nil {
+		return Learned{}, err
+	}
+	batches, err := c.load(p)
+	if err != nil {
+		return Learned{}, err
+	}
+	c.constants(s)
+	changed := false
+	err = c.card.Do(func(q cuda.Queue) error {
+		if err := c.queue(q, p, batches, true); err != nil {
+			return err
+		}
+		if err := q.Upload(cuda.AddressOf(c.extra.small)+constantsAt, c.fixed, fixedConstants, 8*op.CardConstants); err != nil {
+			return err
+		}
+		changed = true
+		return c.each(
+			func() error { return q.Run(c.lists.update) },
+			func() error { return q.Run(c.lists.finite) },
+			func() error { return q.Download(c.fixed, fixedStatus, c.status(), align) },
+		)
+	})
+	c.runs, c.reduced = 0, false
+	if err == nil && s.Meanwhile != nil {
+		s.Meanwhile()
+	}
+	if err = c.wait(err); err != nil {
+		if changed {
+			c.broken = &BrokenError{err}
+			err = c.broken
+		}
+		return Learned{}, err
+	}
+	status := elements[float64](c.fixed.Bytes()[fixedStatus:][:8*op.CardStatus])
+	c.odd = int(elements[int32](c.fixed.Bytes()[fixedStatus+oddAt-statusAt:][:4])[0])
+	learned := Learned{Norm: math.Sqrt(status[op.StatusSquares]) / s.LossScale, Applied: status[op.StatusApplied] != 0}
+	return learned, c.collect(p, batches)
+}
+
+// each does one thing after the other until one fails.
+func (c *Card[K]) each(things ...func() error) error {
+	for _, do := range things {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait waits for what is queued, also after an error: nothing may be under way when the host goes on.
+func (c *Card[K]) wait(err error) error {
+	waited := c.card.Do(func(q cuda.Queue) error { return q.Wait() })
+	if err == nil {
+		err = waited
+	}
+	return err
+}
+
+// constants writes those of a step into pinned memory.
+func (c *Card[K]) constants(s Learning) {
+	a := op.AdamSettings{LR: s.LR, Decay: s.Decay, Beta1: Beta1, Beta2: Beta2, Eps: Epsilon, GradScale: 1}.Step(s.Number)
+	op.CardStep{AdamStep: a, Clip: s.Clip, LossScale: s.LossScale}.Put(elements[float64](c.fixed.Bytes()[fixedConstants:][:8*op.CardConstants]))
+}
+
+// Run makes a pass over batches that were prepared.
+func (c *Card[K]) Run(p *Pass[K]) error {
+	if err := c.usable(); err != nil {
+		return err
+	}
+	batches, err := c.load(p)
+	if err != nil {
+		return err
+	}
+	err = c.wait(c.card.Do(func(q cuda.Queue) error { return c.queue(q, p, batches, c.runs == 0) }))
+	if err != nil {
+		c.runs = 0
+		return err
+	}
+	if err := c.collect(p, batches); err != nil {
+		c.runs = 0
+		return err
+	}
+	if slices.ContainsFunc(batches, func(b *boundProgram) bool { return b.Grads != nil }) {
+		c.runs++
+	}
+	return nil
+}
+
+// load looks up the bound programs of a pass, and fills its inputs into pinned memory unless Stage has.
+func (c *Card[K]) load(p *Pass[K]) ([]*boundProgram, error) {
+	batches, err := c.boundOf(p)
+	if err != nil {
+		return nil, err
+	}
+	if next := &c.stages[1-c.current]; next.filled == p {
+		c.current = 1 - c.current
+	} else {
+		next.clear()
+		if err := c.fill(&c.stages[c.current], p, batches); err != nil {
+			return nil, err
+		}
+	}
+	s := &c.stages[c.current]
+	s.filled = nil
+	c.results.clear()
+	for i, b := range batches {
+		if p.Late != nil {
+			if err := p.Late(i, s.of(i, b)); err != nil {
+				return nil, err
+			}
+		}
+		bytes, _ := b.outputAt("")
+		c.results.place(bytes)
+	}
+	return batches, c.results.reserve(c.card, "outputs of a pass")
+}
+
+// boundOf are the bound programs of a pass.
+func (c *Card[K]) boundOf(p *Pass[K]) ([]*boundProgram, error) {
+	if err := c.checkWorkers(p.Batches); err != nil {
+		return nil, err
+	}
+	batches := make([]*boundProgram, len(p.Batches))
+	for i, b := range p.Batches {
+		if batches[i] = c.bound[c.programs.kept(b.Key)]; batches[i] == nil {
+			return nil, notPrepared(i, b)
+		}
+	}
+	return batches, nil
+}
+
+// fill writes the inputs of a pass into a stage.
+func (c *Card[K]) fill(s *stage, p *Pass[K], batches []*boundProgram) error {
+	s.clear()
+	for _, b := range batches {
+		s.place(b.InputBytes)
+	}
+	if err := s.reserve(c.card, "inputs of a pass"); err != nil {
+		return err
+	}
+	for i, b := range batches {
+		if err := p.Fill(i, s.of(i, b)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// of are the inputs of batch i.
+func (s *stage) of(i int, b *boundProgram) staged {
+	return staged{b.Program, s.memory.Bytes()[s.at[i]:][:b.InputBytes]}
+}
+
+// Stage fills the inputs of the next pass into pinned memory and sends those of its first batch on their way.
+func (c *Card[K]) Stage(p *Pass[K]) bool {
+	batches, err := c.boundOf(p)
+	if c.usable() != nil || err != nil || len(batches) == 0 {
+		return false
+	}
+	s := &c.stages[1-c.current]
+	if c.fill(s, p, batches) != nil {
+		s.clear()
+		return false
+	}
+	s.filled = p
+	if c.roomAhead < batches[0].InputBytes {
+		return true
+	}
+	err = c.card.Do(func(q cuda.Queue) error { return c.prefetch(q, s, 0, batches[0]) })
+	s.prefetched = err == nil
+	return true // an error of the card is seen by who waits for it
+}
+
+// ahead is where the next batch's inputs lie until it runs: at the end of the arena, behind the plan of the one that runs.
+func (c *Card[K]) ahead(b *boundProgram) cuda.Address {
+	return cuda.AddressOf(c.arenas[0]) + cuda.Address((c.arenas[0].Size()-b.InputBytes)/align*align)
+}
+
+func (c *Card[K]) prefetch(q cuda.Queue, s *stage, i int, b *boundProgram) error {
+	return q.Prefetch(c.ahead(b), s.memory, s.at[i], b.Late)
+}
+
+// queue queues the batches of a pass. With first, gradients begin at 0.
+func (c *Card[K]) queue(q cuda.Queue, p *Pass[K], batches []*boundProgram, first bool) error {
+	if c.stale {
+		if err := q.Run(c.lists.halves); err != nil {
+			return err
+		}
+		c.stale = false
+	}
+	if c.train && first {
+		err := q.Clear(c.status(), 8*op.CardStatus)
+		if err == nil {
+			err = q.Clear(cuda.AddressOf(c.grads[0]), c.layout.Bytes)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s := &c.stages[c.current]
+	c.roomAhead = math.MaxInt64
+	here := s.prefetched // the inputs of the batch at hand are on their way
+	for i, b := range batches {
+		room := c.arenas[0].Size()/align*align - b.Plan.Size
+		c.roomAhead = min(c.roomAhead, room)
+		if err := c.inputs(q, s, i, b, here); err != nil {
+			return err
+		}
+		here = i+1 < len(batches) && batches[i+1].InputBytes <= room
+		if here {
+			if err := c.prefetch(q, s, i+1, batches[i+1]); err != nil {
+				return err
+			}
+		}
+		if err := c.run(q, b); err != nil {
+			return err
+		}
+		for _, name := range b.outputNames() {
+			at, o := b.outputAt(name)
+			if err := q.Download(c.results.memory, c.results.at[i]+at, b.outputs[name], o.Type.Bytes()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// inputs queues the copies that bring the inputs of a batch to where its program reads them.
+func (c *Card[K]) inputs(q cuda.Queue, s *stage, i int, b *boundProgram, here bool) error {
+	if !here {
+		return q.Upload(b.inputs, s.memory, s.at[i], b.InputBytes)
+	}
+	return c.each(
+		q.Join,
+		func() error { return q.Copy(b.inputs, c.ahead(b), b.Late) },
+		q.Join,
+		func() error {
+			if b.Late == b.InputBytes {
+				return nil
+			}
+			return q.Upload(b.inputs+cuda.Address(b.Late), s.memory, s.at[i]+b.Late, b.InputBytes-b.Late)
+		},
+	)
+}
+
+// run queues a program, or runs it step by step where that is measured.
+func (c *Card[K]) run(q cuda.Queue, b *boundProgram) error {
+	if c.profile == nil {
+		return q.Run(b.list)
+	}
+	if err := c.split(b); err != nil {
+		return err
+	}
+	if err := q.Wait(); err != nil {
+		return err
+	}
+	for i := range b.Steps {
+		start := time.Now()
+		if err := q.Run(b.steps[i]); err != nil {
+			return err
+		}
+		if err := q.Wait(); err != nil {
+			return err
+		}
+		c.profile.add(&b.Steps[i].Op, float64(b.Steps[i].bytes()), time.Since(start))
+	}
+	return nil
+}
+
+// collect hands out what came of the batches.
+func (c *Card[K]) collect(p *Pass[K], batches []*boundProgram) error {
+	for i, b := range batches {
+		var bytes []byte
+		if c.results.memory != nil {
+			bytes = c.results.memory.Bytes()[c.results.at[i]:]
+		}
+		if err := p.Collect(i, collected{b.Program, bytes}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reduce is the sum of the squares of the gradients since the last Reduce.
+func (c *Card[K]) Reduce() (squares float64, err error) {
+	if err := c.usable(); err != nil {
+		return 0, err
+	}
+	c.reduced = c.runs > 0
+	c.runs = 0
+	if !c.reduced {
+		return 0, nil
+	}
+	err = c.wait(c.card.Do(func(q cuda.Queue) error {
+		return c.each(
+			func() error { return q.Run(c.lists.squares) },
+			func() error { return q.Download(c.fixed, fixedStatus, c.status(), align) },
+		)
+	}))
+	return elements[float64](c.fixed.Bytes()[fixedStatus:][:8*op.CardStatus])[op.StatusSquares], err
+}
+
+// Update applies one step of AdamW with the gradient that Reduce has left.
+func (c *Card[K]) Update(s AdamW) error {
+	if err := c.usable(); err != nil {
+		return err
+	}
+	if !c.reduced {
+		return errors.New("card: there is no gradient to apply: nothing has run since the last update")
+	}
+	c.reduced = false
+	c.constants(Learning{AdamW: s, Clip: math.Inf(1), LossScale: 1 / s.GradScale})
+	err := c.wait(c.card.Do(func(q cuda.Queue) error {
+		return c.each(
+			func() error { return q.Clear(c.status(), 8*op.CardStatus) }, // whoever calls has judged the losses
+			func() error {
+				return q.Upload(cuda.AddressOf(c.extra.small)+constantsAt, c.fixed, fixedConstants, 8*op.CardConstants)
+			},
+			func() error { return q.Run(c.lists.update) },
+			func() error { return q.Download(c.fixed, fixedStatus, c.status(), align) },
+		)
+	}))
+	c.odd = unknown
+	if err != nil {
+		c.broken = &BrokenError{err}
+		return c.broken
+	}
+	if elements[float64](c.fixed.Bytes()[fixedStatus:][:8*op.CardStatus])[op.StatusApplied] == 0 {
+		return fmt.Errorf("card: the gradient is not finite, so nothing was changed")
+	}
+	return nil
+}
