@@ -78,8 +78,8 @@ func (c *card) startBLAS(l library) (*blas, error) {
 	return b, nil
 }
 
-// productError is the error of a product that cuBLAS refused. cuBLAS hides what the driver said: where the context is lost
-// a wait tells.
+// productError is the error of a product that cuBLAS refused. cuBLAS hides what the driver said: where the context is
+// lost a wait tells.
 func (c *card) productError(status int) error {
 	err := blasError("cublasGemmStridedBatchedEx", status)
 	if lost := c.waitWork(); lost != nil {

@@ -39,8 +39,8 @@ func codeOf(err error) int {
 	return codeUnknown
 }
 
-// driverError is the error of a driver's call that returned code, nil for 0. kernel is the one that the call is about, ""
-// for none.
+// driverError is the error of a driver's call that returned code, nil for 0. kernel is the one that the call is about,
+// "" for none.
 func driverError(call, kernel string, code int) error {
 	if code == 0 {
 		return nil

@@ -21,6 +21,14 @@ const (
 
 func faultOf(call string, code int) simulated.Fault { return simulated.Fault{Call: call, Code: code} }
 
+// freed frees what was allocated.
+func freed[T interface{ Free() }](x T, err error) error {
+	if err == nil {
+		x.Free()
+	}
+	return err
+}
+
 // A call that fails is an error that names it, with the driver's name of the code, and the next one works.
 func TestCallErrorsSimulated(t *testing.T) {
 	r := openRig(t, cuda.Options{NoGraphs: true})
@@ -41,8 +49,8 @@ func TestCallErrorsSimulated(t *testing.T) {
 		{"cuEventRecord", queued(func(q cuda.Queue) error { return q.Join() })},
 		{"cuStreamWaitEvent", queued(func(q cuda.Queue) error { return q.Join() })},
 		{"cuStreamSynchronize", queued(func(q cuda.Queue) error { return q.Wait() })},
-		{"cuMemHostAlloc", func() error { _, err := r.Pinned(64, "a test"); return err }},
-		{"cuMemAlloc", func() error { _, err := r.Alloc(64, "a test"); return err }},
+		{"cuMemHostAlloc", func() error { return freed(r.Pinned(64, "a test")) }},
+		{"cuMemAlloc", func() error { return freed(r.Alloc(64, "a test")) }},
 		{"cuMemGetInfo", func() error { _, _, err := r.Memory(); return err }},
 		{"cuMemcpyHtoDAsync", func() error { _, err := x.WriteAt([]byte{1}, 0); return err }},
 		{"cuMemcpyDtoHAsync", func() error { _, err := x.ReadAt(make([]byte, 1), 0); return err }},

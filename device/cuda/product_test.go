@@ -91,8 +91,9 @@ func (h host) matrix(operand int) cuda.Matrix {
 	return cuda.Matrix{Ref: cuda.In(operand), Half: h.half, Row: h.row, Stride: h.stride}
 }
 
-// Products of every kind against plain loops in float64. An element is a float32 sum of K products, each rounded once: off
-// by at most K roundings of 2^-24 of the sum of magnitudes; a float16 result is rounded once more, by 2^-11 of its value.
+// Products of every kind against plain loops in float64. An element is a float32 sum of K products, each rounded once:
+// off by at most K roundings of 2^-24 of the sum of magnitudes; a float16 result is rounded once more, by 2^-11 of its
+// value.
 func TestProductsSimulated(t *testing.T) {
 	r := openRig(t, cuda.Options{}, "lazy=1")
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -14,8 +14,8 @@ import (
 	"konkanitrain/device/cuda/simulated"
 )
 
-// kernels is a module that declares the kernels of testdata/kernels.cu, as their PTX would; the simulated card runs what
-// g++ has made of the source.
+// kernels is a module that declares the kernels of testdata/kernels.cu, as their PTX would; the simulated card runs
+// what g++ has made of the source.
 const kernels = `.version 7.8
 .target sm_60
 .address_size 64
