@@ -24,7 +24,7 @@ type Libraries struct {
 }
 
 // Build compiles the libraries, or finds them in the user's cache, under a key of everything that they are made of. It
-// skips the test where there is no g++, and fails it there if CI is true. Processes that build at once wait for each other.
+// skips the test where there is no g++, and fails it there if CI is true. Processes that build the same wait for each other.
 func Build(tb testing.TB, o Options) Libraries {
 	tb.Helper()
 	b, why := newBuilder()

@@ -47,13 +47,7 @@ type Fault struct {
 // that the test has not taken by then fails it. All cards of the process must be closed at both times.
 func (l Libraries) Control(tb testing.TB) *Control {
 	tb.Helper()
-	name := C.CString(l.Driver)
-	defer C.free(unsafe.Pointer(name))
-	library := C.dlopen(name, C.RTLD_NOW|C.RTLD_GLOBAL)
-	if library == nil {
-		tb.Fatalf("opening the simulated driver: %s", C.GoString(C.dlerror()))
-	}
-	c := &Control{library, l.Driver}
+	c := &Control{open(tb, l.Driver), l.Driver}
 	if c.call("cudasim_reset") != 0 {
 		tb.Fatal("a simulated card is open: close it before taking its control")
 	}
@@ -118,6 +112,18 @@ func (c *Control) Findings() []string {
 	defer C.free(unsafe.Pointer(buffer))
 	c.call("cudasim_findings", address(buffer), 1<<20)
 	return strings.FieldsFunc(C.GoString(buffer), func(r rune) bool { return r == '\n' })
+}
+
+// open loads a library.
+func open(tb testing.TB, path string) unsafe.Pointer {
+	tb.Helper()
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	library := C.dlopen(name, C.RTLD_NOW|C.RTLD_GLOBAL)
+	if library == nil {
+		tb.Fatalf("opening a simulated library: %s", C.GoString(C.dlerror()))
+	}
+	return library
 }
 
 func address[T any](p *T) uint64 { return uint64(uintptr(unsafe.Pointer(p))) }
