@@ -63,3 +63,18 @@ func TestCard(t *testing.T) {
 		})
 	}
 }
+
+// openCard opens a simulated card and loads all kernels.
+func openCard(t *testing.T) cuda.Card {
+	t.Helper()
+	l := simulated.Build(t, simulated.Options{})
+	card, err := cuda.Open(cuda.Options{Driver: l.Driver, BLAS: l.BLAS})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { card.Close() })
+	if err := card.Load(op.Modules()); err != nil {
+		t.Fatal(err)
+	}
+	return card
+}

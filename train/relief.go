@@ -74,7 +74,7 @@ func (e *memoryError) Unwrap() []error { return []error{ErrOutOfMemory, e.error}
 
 // resumeCommand is the whole command that goes on with the run, for a shell.
 func (r *run) resumeCommand(flags string) string {
-	return strings.TrimSpace(fmt.Sprintf("konkanitrain --checkpoint_dir %s --resume auto %s", quoted(r.ledger.dir), flags))
+	return strings.TrimSpace(fmt.Sprintf("%s --checkpoint_dir %s --resume auto %s", r.program, quoted(r.ledger.dir), flags))
 }
 
 // quoted is a word as a shell reads it.

@@ -33,6 +33,7 @@ type run struct {
 	held        held                 // what it will hold beside buffers
 	buffersOnly bool                 // for tests: nothing else counts under the limit
 	newReplica  newReplica
+	program     string                  // see Options
 	reliefs     [update.Lowered + 1]int // how often each was needed in this session
 	replica     update.Replica
 	updater     *update.Updater
@@ -72,6 +73,8 @@ type scored struct {
 type Options struct {
 	Out    io.Writer // progress, for a person; nil: none
 	Origin *Origin   // what FindOrigin has returned for the configuration; nil: Run looks itself
+	// Program is what commands begin with that are printed for a person; "" is konkanitrain.
+	Program string
 	// Device is what RunConfig.OpenDevice has opened; nil: Run does that itself. Run closes it in any case.
 	Device *recognize.Device
 

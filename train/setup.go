@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -23,7 +24,10 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 		return nil, errors.New("train_manifest is not set: there is nothing to train on")
 	}
 	report := newReporter(o.Out)
-	r := &run{cfg: cfg, first: true, base: baseBytes(), buffersOnly: o.buffersOnly, staged: map[string]string{}, report: report, ledger: newLedger(cfg, report)}
+	r := &run{
+		cfg: cfg, first: true, base: baseBytes(), program: cmp.Or(o.Program, "konkanitrain"), buffersOnly: o.buffersOnly, staged: map[string]string{},
+		report: report, ledger: newLedger(cfg, report),
+	}
 	if err := r.openDevice(o); err != nil {
 		return nil, err
 	}

@@ -41,8 +41,16 @@ func runTrain(ctx context.Context, args []string, s streams) error {
 		}
 		fmt.Fprintf(s.out, "NOTE: %s holds no setting: %s used\n", o.source.Config, used)
 	}
-	_, err = train.Run(ctx, config, train.Options{Out: s.out, Origin: o.origin, Device: o.device})
+	_, err = train.Run(ctx, config, train.Options{Out: s.out, Origin: o.origin, Device: o.device, Program: ownName()})
 	return err
+}
+
+// ownName is what a person has typed to start this program, if that is one of its names; "" if it isn't.
+func ownName() string {
+	if name := filepath.Base(os.Args[0]); name == programName || name == gpuName {
+		return name
+	}
+	return ""
 }
 
 // trainOptions are the settings of a run and the YAML file they may come from.
