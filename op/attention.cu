@@ -21,12 +21,11 @@ static __device__ __forceinline__ void attention_pack(const T* q, const T* k, co
   if (!y) return;
   int rows = of_keys ? keys : queries;
   Panel at(batch, rows, d, heads, of_keys ? keys : tile);
-  if (at.first >= at.end) return;
-  int valid = of_keys ? rows_of(key_lengths, at.utterance, key_factor, key_extra, keys)
-                      : rows_of(query_lengths, at.utterance, query_factor, query_extra, queries);
+  if (!at.inside()) return;
+  int own = of_keys ? own_rows(key_lengths[at.utterance], key_factor, key_extra, keys)
+                    : own_rows(query_lengths[at.utterance], query_factor, query_extra, queries);
   float add = bias ? bias[at.column] : 0.f;
-  for (int i = at.first; i < at.end; i += 8, at.native += at.native_step, at.packed += at.packed_step)
-    store(&y[at.packed], i < valid ? load(&x[at.native]) + add : 0.f);
+  for (; at.inside(); at.next()) store(&y[at.packed], at.first < own ? load(&x[at.native]) + add : 0.f);
 }
 
 // attention_softmax turns a tile's scores into weights after dropout, in the same memory: a row of weights begins where

@@ -3,59 +3,45 @@
 // Packed arrays hold an operand of width d head by head, so that one strided product covers all heads of all
 // utterances. The queries' go by tiles: [heads, batch, rows, dh] for each tile of rows in turn; the keys' are one tile.
 #pragma once
+#include "columns.cuh"
+#include "lengths.cuh"
 #include "warp.cuh"
 
-// rows_of is the number of true rows of an utterance: its length subsampled by factor and extra more, at most n; a
-// length below 0, an absent row's, has none.
-static __device__ __forceinline__ int rows_of(const int32_t* lengths, int utterance, int factor, int extra, int n) {
-  int length = lengths[utterance];
-  if (length < 0) return 0;
-  for (; factor > 1; factor /= 2) length = (length + 1) / 2;
-  return min(min(length, n) + extra, n);
-}
-
-// Panel is the share of a block of 256 threads in an array [batch, rows, d]: 64 rows of one utterance, blockIdx.y, and
-// 32 columns. A thread has one column, and rows 8 apart; a panel lies in one tile, whose rows are a multiple of 64.
+// Panel is the share of a block in an array [batch, rows, d]: PANEL rows of one utterance, blockIdx.y, and the columns of
+// columns.cuh. A thread has one column, and rows LANES apart; a panel lies in one tile, whose rows are a multiple of PANEL.
+#define PANEL 64  // panelRows in attention_launch_cuda.go
 struct Panel {
-  int utterance, number;           // number is that of the 64 rows in the utterance
-  int group, column, first, end;   // the thread's column and rows: first, first+8 .. below end
-  int64_t native, packed;          // where the first row's element is in [batch, rows, d], and packed
-  int native_step, packed_step;    // from one row of the thread to the next
+  int utterance, number;          // number is that of the panel's rows in the utterance
+  int column, first, end;         // the thread's column and rows: first, first+LANES .. below end
+  int64_t native, packed;         // where the first row's element is in [batch, rows, d], and packed
+  int native_step, packed_step;   // from one row of the thread to the next
 
   __device__ __forceinline__ Panel(int batch, int rows, int d, int heads, int tile) {
-    int across = (d + 31) / 32, dh = d / heads;
+    int across = (d + COLUMNS - 1) / COLUMNS, dh = d / heads;
     utterance = blockIdx.y;
     number = blockIdx.x / across;
-    group = threadIdx.x / 32;
-    column = blockIdx.x % across * 32 + threadIdx.x % 32;
-    first = number * 64 + group;
-    end = column < d ? min(number * 64 + 64, rows) : 0;
-    int from = number * 64 / tile * tile, here = min(tile, rows - from);
+    column = blockIdx.x % across * COLUMNS + block_column();
+    first = number * PANEL + block_lane();
+    end = column < d ? min(number * PANEL + PANEL, rows) : 0;
+    int from = number * PANEL / tile * tile, here = min(tile, rows - from);
     native = ((int64_t)utterance * rows + first) * d + column;
     packed = (int64_t)from * batch * d + ((int64_t)(column / dh * batch + utterance) * here + first - from) * dh + column % dh;
-    native_step = 8 * d;
-    packed_step = 8 * dh;
+    native_step = LANES * d;
+    packed_step = LANES * dh;
+  }
+  __device__ __forceinline__ bool inside() const { return first < end; }
+  __device__ __forceinline__ void next() {
+    first += LANES;
+    native += native_step;
+    packed += packed_step;
   }
 };
-
-// group_sum adds up the values of the 8 threads of a block of 256 that have one column, in their order. All threads of
-// the block must call.
-static __device__ __forceinline__ float group_sum(float v) {
-  __shared__ float part[8][32];
-  int lane = threadIdx.x % 32;
-  __syncthreads();  // an earlier sum may still be read
-  part[threadIdx.x / 32][lane] = v;
-  __syncthreads();
-  float sum = 0.f;
-  for (int g = 0; g < 8; g++) sum += part[g][lane];
-  return sum;
-}
 
 // unpack writes a packed array of float32 [heads, batch, rows, dh] by tiles as [batch, rows, d].
 template <class T>
 static __device__ __forceinline__ void unpack(const float* x, T* y, int batch, int rows, int d, int heads, int tile) {
   Panel at(batch, rows, d, heads, tile);
-  for (int i = at.first; i < at.end; i += 8, at.native += at.native_step, at.packed += at.packed_step) store(&y[at.native], x[at.packed]);
+  for (; at.inside(); at.next()) store(&y[at.native], x[at.packed]);
 }
 
 // Parameters of the kernels that go row by row through the scores of a tile: rows queries from number from on, of all
@@ -97,8 +83,8 @@ struct ScoreRow {
     score = (int64_t)r * row;
     band = (int64_t)r * band_row;
     shift = rows - 1 - i;
-    sees = query < rows_of(query_lengths, utterance, query_factor, query_extra, queries)
-               ? min(rows_of(key_lengths, utterance, key_factor, key_extra, keys), count)
+    sees = query < own_rows(query_lengths[utterance], query_factor, query_extra, queries)
+               ? min(own_rows(key_lengths[utterance], key_factor, key_extra, keys), count)
                : 0;
     if (causal) sees = min(sees, query + 1);
   }

@@ -43,6 +43,9 @@ type cardTile struct{ from, rows, keys int }
 
 func newAttentionCard(a attentionShape, s Setting, first, tile int) *attentionCard {
 	c := &attentionCard{attentionShape: a, half: s.Half, first: first, tile: min(tile, a.l)}
+	if first > 0 && a.relative {
+		c.take(int(c.panelSums().bytes()/4), false)
+	}
 	c.qu, c.k, c.v = c.take(a.batch*a.l*a.d, true), c.take(a.batch*a.s*a.d, true), c.take(a.batch*a.s*a.d, true)
 	c.score = c.take(a.heads*a.batch*c.tile*c.row(a.s), false)
 	if a.relative {

@@ -53,22 +53,24 @@ static __device__ __forceinline__ void attention_softmax_grad(const float* score
 }
 
 // attention_dq: dq = dqu + dqw, which are packed, and their sums over each panel's rows. dq [batch, queries, d],
-// sums [batch * panels, 2, d].
+// sums [batch, panels, 2, d].
 template <class T>
 static __device__ __forceinline__ void attention_dq(const float* dqu, const float* dqw, T* dq, float* sums, int batch, int queries, int d,
                                                     int heads, int tile) {
   Panel at(batch, queries, d, heads, tile);
   float of_u = 0.f, of_w = 0.f;
-  for (int i = at.first; i < at.end; i += 8, at.native += at.native_step, at.packed += at.packed_step) {
+  for (; at.inside(); at.next()) {
     float a = dqu[at.packed], b = dqw[at.packed];
     store(&dq[at.native], a + b);
     of_u += a;
     of_w += b;
   }
-  of_u = group_sum(of_u);
-  of_w = group_sum(of_w);
-  int64_t panel = (int64_t)at.utterance * ((queries + 63) / 64) + at.number;
-  if (at.column < d && at.group < 2) sums[(panel * 2 + at.group) * d + at.column] = at.group ? of_w : of_u;
+  of_u = over_lanes(of_u);
+  of_w = over_lanes(of_w);
+  if (block_lane() != 0 || at.column >= d) return;
+  sums += ((int64_t)at.utterance * ((queries + PANEL - 1) / PANEL) + at.number) * 2 * d + at.column;
+  sums[0] = of_u;
+  sums[d] = of_w;
 }
 
 #define KERNELS(suffix, T)                                                                                                       \
@@ -82,13 +84,3 @@ static __device__ __forceinline__ void attention_dq(const float* dqu, const floa
   }
 KERNELS(f32, float)
 KERNELS(f16, f16)
-
-// attention_bias adds up the panels' sums, sums [panels, 2, d], for the gradients of u (blockIdx.y 0) and w (1), [d].
-extern "C" __global__ void attention_bias(const float* sums, float* du, float* dw, int panels, int d) {
-  int column = blockIdx.x * 32 + threadIdx.x % 32;
-  float sum = 0.f;
-  if (column < d)
-    for (int p = threadIdx.x / 32; p < panels; p += 8) sum += sums[((int64_t)p * 2 + blockIdx.y) * d + column];
-  sum = group_sum(sum);
-  if (column < d && threadIdx.x < 32) (blockIdx.y ? dw : du)[column] = sum;
-}

@@ -40,7 +40,7 @@ func (a *attentionGrad) cuda(s Setting) Kernel {
 		launches = append(launches, c.gradients(tiles[i], dp, i < len(tiles)-1)...)
 	}
 	if a.relative {
-		launches = append(launches, c.gradBias(part(0), part(4), part(5))...)
+		launches = append(launches, c.gradBias(part(0), part(4), int(offsets[5]-offsets[4])/4)...)
 		if c.half {
 			launches = append(launches, c.unpack(dp.Ref, part(3), 1, 2*a.s-1, 2*a.s-1))
 		}
@@ -110,17 +110,18 @@ func (c *attentionCard) softmaxGrad(t cardTile, dscore cuda.Ref) cuda.Launch {
 	return l
 }
 
-// gradBias are the launches that add dqu and dqw up: for dq, and over all queries for du and dw.
-func (c *attentionCard) gradBias(dq, du, dw cuda.Ref) []cuda.Launch {
-	panels, queries := c.batch*blocks(c.l, panelRows), c.batch*c.l*c.d
-	sums := c.take(panels*2*c.d, false)
-	first := c.panels(typed("attention_dq", c.of()), c.batch, c.l, []cuda.Arg{cuda.Ptr(c.dqu), cuda.Ptr(c.dqw), cuda.Ptr(dq), cuda.Ptr(sums)},
+// gradBias are the launches that add dqu and dqw up: for dq, and over all queries for du and dw, which lie so many
+// elements apart.
+func (c *attentionCard) gradBias(dq, du cuda.Ref, apart int) []cuda.Launch {
+	first := c.panels(typed("attention_dq", c.of()), c.batch, c.l, []cuda.Arg{cuda.Ptr(c.dqu), cuda.Ptr(c.dqw), cuda.Ptr(dq), cuda.Ptr(cuda.Temp())},
 		cuda.Int(c.batch), cuda.Int(c.l), cuda.Int(c.d), cuda.Int(c.heads), cuda.Int(c.tile))
-	first.Bytes = int64(queries)*8 + c.bytes(queries) + int64(panels*2*c.d)*4
+	queries, p := c.batch*c.l*c.d, c.panelSums()
+	first.Bytes = floatBytes(2*queries) + c.bytes(queries) + p.bytes()
 	first.FLOPs = 3 * float64(queries)
-	return []cuda.Launch{first, {
-		Kernel: "attention_bias", Grid: [3]int{blocks(c.d, panelColumns), 2}, Block: threads,
-		Args:  []cuda.Arg{cuda.Ptr(sums), cuda.Ptr(du), cuda.Ptr(dw), cuda.Int(panels), cuda.Int(c.d)},
-		Bytes: int64(panels+1) * int64(2*c.d) * 4, FLOPs: float64(panels * 2 * c.d),
-	}}
+	return []cuda.Launch{first, p.sum(du, apart, 1, cuda.Int(0))}
+}
+
+// panelSums are the sums of dqu and dqw over each panel's rows. They begin the scratch memory.
+func (c *attentionCard) panelSums() partials {
+	return partials{c.batch, blocks(c.l, panelRows), 2, c.d}
 }

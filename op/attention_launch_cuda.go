@@ -39,17 +39,14 @@ func (c *attentionCard) unpack(from, to cuda.Ref, batch, rows, tile int) cuda.La
 	return l
 }
 
-// panelRows and panelColumns are the share of a block in an array [batch, rows, d]: Panel in attention.cuh.
-const (
-	panelRows    = 64
-	panelColumns = 32
-)
+// panelRows is how many of an utterance's rows a block has in an array [batch, rows, d]: PANEL in attention.cuh.
+const panelRows = 64
 
 // panels launches a kernel that goes by panels of an array [batch, rows, d].
 func (c *attentionCard) panels(kernel string, batch, rows int, args []cuda.Arg, more ...cuda.Arg) cuda.Launch {
 	return cuda.Launch{
 		Kernel: kernel, Block: threads, Args: append(args, more...),
-		Grid: [3]int{blocks(rows, panelRows) * blocks(c.d, panelColumns), batch},
+		Grid: [3]int{blocks(rows, panelRows) * blocks(c.d, sumColumns), batch},
 	}
 }
 

@@ -25,6 +25,9 @@ func subsampled(lengths []int, factor int) (s []int) {
 const (
 	attentionTol = 5e-6
 	attentionWhy = "sums over keys in float32 of weights that sum to 1, scores a few units large"
+
+	attentionHalfTol = 1.5e-3
+	attentionHalfWhy = "q+u, the weights and the gradient of the scores are rounded to float16, each by up to 2^-11 of its value"
 )
 
 func attentionCases() (cases []Case) {
@@ -41,6 +44,10 @@ func attentionCases() (cases []Case) {
 		{"causal", 6, 6, Lengths(6, 3), Lengths(6, 3), op.AttentionOptions{Heads: 1, Causal: true, Drop: drop}},
 		{"causal tiles", 70, 70, Lengths(69, 12), Lengths(69, 12), op.AttentionOptions{Heads: 2, Causal: true, QueryExtra: 1, KeyExtra: 1, Drop: drop}},
 		{"cross tiles", 67, 33, Lengths(66, 9), Lengths(131, 2), op.AttentionOptions{Heads: 3, QueryExtra: 1, KeyFactor: 4, Drop: drop}},
+		{"a card's tiles", 260, 20, Lengths(259, 130), Lengths(20, 7), op.AttentionOptions{Heads: 2, QueryExtra: 1, Drop: drop}},
+		{"a card's tiles, causal", 140, 140, Lengths(139, 127), Lengths(139, 127), op.AttentionOptions{Heads: 1, Causal: true, QueryExtra: 1, KeyExtra: 1}},
+		{"causal, more keys than queries", 130, 150, Lengths(129, 20), Lengths(150, 140), op.AttentionOptions{Heads: 2, Causal: true, Drop: drop}},
+		{"many keys", 3, 530, Lengths(2, 1), Lengths(520, 257), op.AttentionOptions{Heads: 1, QueryExtra: 1, Drop: drop}},
 		{"no key at all", 5, 4, Lengths(5, 5), Lengths(0, 4), op.AttentionOptions{Heads: 2, Drop: drop}},
 		{"absent, cross", 5, 4, Lengths(-1, 4, -1), Lengths(0, 4, 3), op.AttentionOptions{Heads: 2, QueryExtra: 1}},
 		{"absent, causal", 5, 5, Lengths(3, -1), Lengths(3, -1), op.AttentionOptions{Heads: 2, Causal: true, QueryExtra: 1, KeyExtra: 1}},
@@ -50,7 +57,7 @@ func attentionCases() (cases []Case) {
 		if c.o.Drop.P > 0 {
 			in = append(in, Seeds(b))
 		}
-		cases = append(cases, Case{Name: "attention/" + c.name, Build: BuildAttention(c.o), In: in, Tol: attentionTol, Why: attentionWhy})
+		cases = append(cases, attentionCase("attention/"+c.name, BuildAttention(c.o), in))
 	}
 	r = Rand(32)
 	for _, c := range []struct {
@@ -64,6 +71,7 @@ func attentionCases() (cases []Case) {
 		{"shorter ones and none", 7, Lengths(7, 4, 1, 0), op.RelativeOptions{Heads: 2, Factor: 1}},
 		{"subsampled", 33, Lengths(131, 57, 5), op.RelativeOptions{Heads: 3, Factor: 4, Drop: drop}},
 		{"a second tile of one query", QueryTile + 1, Lengths(2*QueryTile + 1), op.RelativeOptions{Heads: 2, Factor: 2, Drop: drop}},
+		{"a card's tiles", 139, Lengths(139, 128, 20), op.RelativeOptions{Heads: 2, Factor: 1, Drop: drop}},
 		{"two tiles", 70, Lengths(70, 20), op.RelativeOptions{Heads: 2, Factor: 1, Drop: drop}},
 	} {
 		b := len(c.lengths.Ints)
@@ -74,9 +82,16 @@ func attentionCases() (cases []Case) {
 		if c.o.Drop.P > 0 {
 			in = append(in, Seeds(b))
 		}
-		cases = append(cases, Case{Name: "attention.relative/" + c.name, Build: BuildRelative(c.o), In: in, Tol: attentionTol, Why: attentionWhy})
+		cases = append(cases, attentionCase("attention.relative/"+c.name, BuildRelative(c.o), in))
 	}
 	return append(append(cases, attentionBatches()...), relativeBatches()...)
+}
+
+func attentionCase(name string, build Build, in []op.Array) Case {
+	return Case{
+		Name: name, Build: build, In: in,
+		Tol: attentionTol, Why: attentionWhy, HalfTol: attentionHalfTol, HalfWhy: attentionHalfWhy,
+	}
 }
 
 func attentionBatches() (cases []Case) {
@@ -111,15 +126,27 @@ func attentionBatches() (cases []Case) {
 			},
 		)
 	}
-	return cases
+	long := []int{140, 2, 128}
+	self := []Operand{
+		Sequences(r, long, 8), Sequences(r, long, 8), Sequences(r, long, 8), LengthsEach(long, -1), LengthsEach(long, -1), SeedsEach(3),
+	}
+	return append(cases, Case{
+		Name:  "attention/utterances, a card's tiles",
+		Build: BuildAttention(op.AttentionOptions{Heads: 2, Causal: true, Drop: op.Drop{P: 0.1, Site: 9}}),
+		Batch: &Batch{In: self, Rows: rowsOf(long), Extra: 9, Blind: true, Why: "equality"},
+	})
 }
 
 func relativeBatches() (cases []Case) {
-	const longest, d = 100, 16
+	const longest, d = 160, 16
 	r := Rand(34)
-	for _, factor := range []int{2, 4, 8} {
+	for _, factor := range []int{1, 2, 4, 8} {
 		s, lengths := subsampled(utteranceFrames, factor), utteranceFrames
-		if factor == 2 { // keep the batch within the table of distances
+		switch factor {
+		case 1: // more than a tile of a card
+			s = []int{130, 3, 128}
+			lengths = s
+		case 2: // the longest two have been met
 			s, lengths = s[:5], lengths[:5]
 		}
 		for _, p := range []float64{0, 0.1} {
