@@ -10,7 +10,7 @@ build:
 # One binary that also runs on NVIDIA cards. Making it needs gcc and no CUDA toolkit, starting it no driver.
 gpu:
 	eval "$$(go run ./device/cuda/gencuda)" && go build -trimpath -tags gpu -o konkanitrain-gpu ./cmd/konkanitrain
-	@if ldd konkanitrain-gpu | grep -E 'libcuda|libcublas|libnvidia'; then echo "konkanitrain-gpu is bound to a library of NVIDIA's"; exit 1; fi
+	@if ldd konkanitrain-gpu | grep -E 'libcu|libnv' || nm konkanitrain-gpu | grep -E ' U (cu|nvml)'; then echo "konkanitrain-gpu is bound to a library of NVIDIA's"; exit 1; fi
 
 # The settings for the go command with the tag gpu: eval "$$(make -s gpu-env)" && go test -tags gpu ./device/cuda/...
 gpu-env:

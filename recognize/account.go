@@ -25,7 +25,7 @@ func programBytes() int64 {
 }
 
 // limited says whether the model counts what it holds: under a limit.
-func (m *Model) limited() bool { return m.pool != nil && m.pool.Usage().Limit > 0 }
+func (m *Model) limited() bool { return m.pools.Host != nil && m.pools.Host.Usage().Limit > 0 }
 
 // reading is the most that a loader makes the process hold, in bytes.
 func reading(l *data.Loader) int64 { return garbage * l.Memory().Total() }
@@ -35,9 +35,15 @@ func (m *Model) others() int64 { return m.replica.Usage().Tables + m.replica.Mac
 
 // room is how many bytes files may take that are read while nothing else is.
 func (m *Model) room() int64 {
-	u := m.pool.Usage()
-	return u.Limit - m.program - m.others() - (u.Allocated - m.replica.Usage().Arenas)
+	u, arenas := m.pools.Host.Usage(), int64(0)
+	if m.onHost() {
+		arenas = m.replica.Usage().Arenas
+	}
+	return u.Limit - m.program - m.others() - (u.Allocated - arenas)
 }
+
+// onHost says whether the replica lies in the same memory as the files.
+func (m *Model) onHost() bool { return m.pools.Host == m.pools.Replica }
 
 // count has passes fit what is left beside the files in hand. It comes before they are read.
 func (m *Model) count(inHand []*batch) {
@@ -48,12 +54,12 @@ func (m *Model) count(inHand []*batch) {
 	for _, b := range inHand {
 		reading += b.bytes
 	}
-	others, u := m.others(), m.pool.Usage()
-	if u.Reserved+m.program+others+reading > u.Limit {
+	others, u := m.others(), m.pools.Host.Usage()
+	if m.onHost() && u.Reserved+m.program+others+reading > u.Limit {
 		m.replica.Shrink(0) // arenas are made anew, as large as there is room for
 	}
-	_ = m.pool.Hold("programs and tables", others)
-	_ = m.pool.Hold("files in hand", reading) // where it is too much nothing fits beside them, and each is named
+	_ = m.pools.Host.Hold("programs and tables", others)
+	_ = m.pools.Host.Hold("files in hand", reading) // where it is too much nothing fits beside them, and each is named
 	m.recognizer.runner.Fit.SetLimit(max(m.replica.Room(), 1))
 }
 
@@ -67,5 +73,5 @@ func (m *Model) tooLarge(u *data.Utterance, bytes int64) error {
 
 // noRoom is an error that wraps *device.OutOfMemory.
 func (m *Model) noRoom(bytes int64, what string) error {
-	return m.pool.Usage().OutOfMemory(bytes, what, nil)
+	return m.pools.Host.Usage().OutOfMemory(bytes, what, nil)
 }

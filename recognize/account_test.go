@@ -15,13 +15,13 @@ import (
 func under(t testing.TB, path string, limit int64) *Model {
 	t.Helper()
 	m := mustLoad(t, path, LoadOptions{Workers: 2})
-	if m.program <= 0 || m.pool.Usage().Held != m.program {
-		t.Fatalf("the program takes %d bytes, %+v", m.program, m.pool.Usage())
+	if m.program <= 0 || m.pools.Host.Usage().Held != m.program {
+		t.Fatalf("the program takes %d bytes, %+v", m.program, m.pools.Host.Usage())
 	}
 	m.program = 0
-	_ = m.pool.Hold("the program itself", 0)
-	m.pool.ResetPeaks()
-	m.pool.SetLimit(limit)
+	_ = m.pools.Host.Hold("the program itself", 0)
+	m.pools.Host.ResetPeaks()
+	m.pools.Host.SetLimit(limit)
 	return m
 }
 
@@ -62,7 +62,7 @@ func TestTranscribeKeepsToALimit(t *testing.T) {
 			t.Fatalf("limit %d: %d results, %v", limit, i, err)
 		}
 		// Programs and tables that a pass has made count from the next one on.
-		if u := m.pool.Usage(); u.PeakReserved > limit+m.others() {
+		if u := m.pools.Host.Usage(); u.PeakReserved > limit+m.others() {
 			t.Errorf("limit %d: %d bytes were held", limit, u.PeakReserved)
 		}
 		if recognized < before {
@@ -105,7 +105,7 @@ func TestEvaluateKeepsToALimit(t *testing.T) {
 		case e.Failed < 10:
 			t.Errorf("limit %d: %d scored, %d failed", limit, e.Score.Utterances, e.Failed)
 		}
-		if u := m.pool.Usage(); u.PeakReserved > limit {
+		if u := m.pools.Host.Usage(); u.PeakReserved > limit {
 			t.Errorf("limit %d: %d bytes were held", limit, u.PeakReserved)
 		}
 	}

@@ -3,19 +3,168 @@ package recognize
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+
+	"konkanitrain/device/cuda"
+	"konkanitrain/op"
 )
 
-// ChooseDevice says what a device setting means here, and why. This build computes on the CPU; cuda is refused,
-// never replaced in silence.
-func ChooseDevice(name string) (chosen, why string, err error) {
-	switch name {
-	case "cpu":
-		return "cpu", "as asked for", nil
-	case "auto":
-		return "cpu", "auto: this build has no CUDA support", nil
-	case "cuda":
-		return "", "", errors.New("device cuda: this build of konkanitrain has no CUDA support; " +
-			"use --device cpu, or --device auto to take what there is")
+// DeviceSetting is what settings say of the device that computes.
+type DeviceSetting struct {
+	Name   string // auto, cpu, cuda or cuda:N; "" is auto
+	Driver string // file of the CUDA driver's library; "" is the system's
+	BLAS   string // file of cuBLAS; "" is the newest that is found
+}
+
+// Device is what computes, and why. Whoever opened it closes it, when all that uses it is closed.
+type Device struct {
+	Name string    // "cpu", or a card's "cuda:0"
+	Why  string    // it was chosen
+	Card cuda.Card // nil on the CPU
+
+	context int64 // of the card's memory, which this process had when it had no buffer yet, bytes
+	setting DeviceSetting
+}
+
+// DeviceError says why the device that was asked for can't be used. The setting is wrong, or this machine or this build
+// is another one than it is for: nothing was begun.
+type DeviceError struct {
+	Setting string // as it was given
+	Err     error  // one of package cuda's kinds
+}
+
+// Error says what to do, too.
+func (e *DeviceError) Error() string {
+	if errors.Is(e.Err, cuda.ErrNoSupport) {
+		return fmt.Sprintf("device %s: %v: use the program that `make gpu` builds, konkanitrain-gpu, or --device cpu; "+
+			"--device auto takes what there is", e.Setting, cuda.ErrNoSupport)
 	}
-	return "", "", fmt.Errorf("device is %q, want auto, cpu or cuda", name)
+	return fmt.Sprintf("device %s: %v; or use --device cpu, or --device auto to take what there is", e.Setting, e.Err)
+}
+
+// Unwrap is why.
+func (e *DeviceError) Unwrap() error { return e.Err }
+
+// Settings are the keys that it is about.
+func (e *DeviceError) Settings() []string { return []string{"device"} }
+
+// Check refuses a name that is no device's. Whether there is such a device is for Open to find.
+func (s DeviceSetting) Check() error {
+	_, _, err := s.parse()
+	return err
+}
+
+// parse splits the name: the kind of device, and of a card its number; -1: any.
+func (s DeviceSetting) parse() (kind string, index int, err error) {
+	kind, number, numbered := strings.Cut(s.Name, ":")
+	if !numbered {
+		switch kind {
+		case "":
+			return "auto", -1, nil
+		case "auto", "cpu", "cuda":
+			return kind, -1, nil
+		}
+	} else if n, err := strconv.ParseUint(number, 10, 16); err == nil && kind == "cuda" {
+		return kind, int(n), nil
+	}
+	return "", 0, fmt.Errorf("device is %q, want auto, cpu, cuda or cuda:N, of which cuda:0 is the first card", s.Name)
+}
+
+// Open chooses the device and opens it. auto is the first card that can be used, or else the CPU, and Why names what is
+// wrong with the cards. cuda is the first card that can be used, cuda:N that one: where there is none the error is a
+// *DeviceError, and nothing takes its place.
+func (s DeviceSetting) Open() (*Device, error) { return s.choose(cuda.Open) }
+
+func (s DeviceSetting) choose(open func(cuda.Options) (cuda.Card, error)) (*Device, error) {
+	kind, index, err := s.parse()
+	if err != nil {
+		return nil, err
+	}
+	if kind == "cpu" {
+		return &Device{Name: "cpu", Why: "as asked for", setting: s}, nil
+	}
+	var failed []error
+	for i := max(index, 0); ; i++ {
+		card, err := open(cuda.Options{Index: i, Driver: s.Driver, BLAS: s.BLAS})
+		if err == nil {
+			return s.opened(card, kind, failed)
+		}
+		if !errors.Is(err, cuda.ErrNoDevice) || len(failed) == 0 { // else these were all
+			failed = append(failed, err)
+		}
+		if index >= 0 || !ofOneCard(err) {
+			break
+		}
+	}
+	if kind == "auto" {
+		return &Device{Name: "cpu", Why: "auto: " + whyNot(failed), setting: s}, nil
+	}
+	return nil, &DeviceError{s.Name, errors.Join(failed...)}
+}
+
+// ofOneCard says whether an error is about one card, so that another one may be usable.
+func ofOneCard(err error) bool {
+	for _, all := range []error{cuda.ErrNoSupport, cuda.ErrNoDriver, cuda.ErrOldDriver, cuda.ErrNoDevice, cuda.ErrNoBLAS} {
+		if errors.Is(err, all) {
+			return false
+		}
+	}
+	return true
+}
+
+// opened is a card that can be used; failed says what is wrong with those before it.
+func (s DeviceSetting) opened(card cuda.Card, kind string, failed []error) (*Device, error) {
+	d := &Device{Name: card.Name(), Why: "as asked for", Card: card, setting: s}
+	switch {
+	case len(failed) > 0:
+		d.Why = "the first card that can be used: " + whyNot(failed)
+	case kind == "auto":
+		d.Why = "auto: there is a card"
+	}
+	m, err := d.Memory()
+	if err != nil {
+		return nil, errors.Join(&DeviceError{d.Name, err}, card.Close())
+	}
+	d.context = min(m.Other, mostContext)
+	return d, nil
+}
+
+// whyNot is what is wrong with the cards, in one line.
+func whyNot(failed []error) string {
+	var list []string
+	for _, err := range failed {
+		text := err.Error()
+		if errors.Is(err, cuda.ErrNoSupport) {
+			text = "this build has no CUDA support"
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, "; ")
+}
+
+// String is the name, and what a card is.
+func (d *Device) String() string {
+	if d.Card == nil {
+		return d.Name
+	}
+	i := d.Card.Info()
+	return fmt.Sprintf("%s, %v, %d multiprocessors, CUDA %d.%d, %s", d.Name, i, i.Processors, i.Driver/1000, i.Driver%1000/10, i.BLAS)
+}
+
+// Kernels are what computes on the device: others round differently.
+func (d *Device) Kernels() string {
+	if d.Card == nil {
+		return op.Kernels()
+	}
+	i := d.Card.Info()
+	return fmt.Sprintf("CUDA %d.%d, %s", i.Major, i.Minor, i.BLAS)
+}
+
+// Close gives a card back. A second call does nothing.
+func (d *Device) Close() {
+	if d != nil && d.Card != nil {
+		_ = d.Card.Close() // after a lost context it fails, and there is nothing left to give back
+		d.Card = nil
+	}
 }

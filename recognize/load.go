@@ -20,8 +20,8 @@ import (
 
 // LoadOptions say where a model runs.
 type LoadOptions struct {
-	Device  string    // auto, cpu or cuda; "" is auto
-	Workers int       // compute workers; 0: one for each core
+	Device  DeviceSetting
+	Workers int       // compute workers on a CPU; 0: one for each core
 	Memory  Memory    // how much memory the process may hold
 	Log     io.Writer // warnings; nil: none
 }
@@ -36,30 +36,34 @@ type Model struct {
 
 	recognizer *Recognizer
 	replica    update.Replica
-	pool       *device.Pool // that the replica's buffers come from; nil in tests
-	program    int64        // what the process had before it was loaded, bytes
+	device     *Device
+	pools      Pools // with nil where a test makes the replica
+	program    int64 // what the process had before it was loaded, bytes
 	log        io.Writer
 	idle       chan struct{} // holds a token while the replica makes no pass
 }
 
 // Load opens a model. path is a checkpoint's folder, or the file model.safetensors of a checkpoint by whatever name, or
 // a checkpoint_dir: then it is what the run in it came to, the averaged weights if it ended with them, else the best
-// checkpoint, or without a best one the newest whole one.
+// checkpoint, or without a best one the newest whole one. An error is a *DeviceError where the device can't be used.
 func Load(path string, o LoadOptions) (*Model, error) {
-	if o.Device == "" {
-		o.Device = "auto"
-	}
-	if _, _, err := ChooseDevice(o.Device); err != nil {
+	d, err := o.Device.Open()
+	if err != nil {
 		return nil, err
 	}
-	return load(path, o, device.NewHost())
+	m, err := load(path, o, d, device.NewHost())
+	if err != nil {
+		d.Close()
+	}
+	return m, err
 }
 
 // looks is how often a model is looked for: a run in progress may remove an old checkpoint between the look at its name
 // and at its files.
 const looks = 4
 
-func load(path string, o LoadOptions, dev device.Device) (*Model, error) {
+// load is Load on a device that is open; host is the host's memory.
+func load(path string, o LoadOptions, d *Device, host device.Device) (*Model, error) {
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
@@ -68,7 +72,7 @@ func load(path string, o LoadOptions, dev device.Device) (*Model, error) {
 		f, err := finder.find(path)
 		if err == nil {
 			var m *Model
-			if m, err = f.open(o, dev); err == nil {
+			if m, err = f.open(o, d, host); err == nil {
 				return m, nil
 			}
 		}
@@ -79,7 +83,7 @@ func load(path string, o LoadOptions, dev device.Device) (*Model, error) {
 }
 
 // open loads what was found.
-func (f *found) open(o LoadOptions, dev device.Device) (*Model, error) {
+func (f *found) open(o LoadOptions, d *Device, host device.Device) (*Model, error) {
 	net := f.description.Network
 	if err := f.checkSize(); err != nil {
 		return nil, err
@@ -88,13 +92,13 @@ func (f *found) open(o LoadOptions, dev device.Device) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
-	limit, _, err := o.Memory.Budget()
+	pools, err := d.Pools(o.Memory, host)
 	if err != nil {
 		return nil, err
 	}
-	pool, program := device.NewPool(dev, limit), programBytes()
-	_ = pool.Hold("the program itself", program) // where it is too much there is no room for weights, which is said
-	replica, err := engine.NewCrew(pool, engine.NewLibrary(network), o.Workers, false)
+	program := programBytes()
+	_ = pools.Host.Hold("the program itself", program) // where it is too much there is no room for weights, which is said
+	replica, err := d.NewReplica(pools, engine.NewLibrary(network), o.Workers, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -106,11 +110,11 @@ func (f *found) open(o LoadOptions, dev device.Device) (*Model, error) {
 	}
 	if err := f.loadInto(replica, weights); err != nil {
 		replica.Close()
-		pool.Trim()
+		pools.Trim()
 		return nil, err
 	}
 	m := newModel(f.path, f.description, replica, o.Log)
-	m.pool, m.program = pool, program
+	m.device, m.pools, m.program = d, pools, program
 	return m, nil
 }
 
@@ -201,9 +205,10 @@ func (m *Model) Close() {
 // free gives the memory back to the system.
 func (m *Model) free() {
 	m.replica.Close()
-	if m.pool != nil {
-		m.pool.Trim()
+	if m.pools.Host != nil {
+		m.pools.Trim()
 	}
+	m.device.Close()
 }
 
 // String is one line: which model, how far it was trained, how large it is, how well it did on validation.

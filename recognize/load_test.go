@@ -168,10 +168,12 @@ func TestLoadRefuses(t *testing.T) {
 	testkit.MustFail(t, err, "nowhere")
 	_, err = Load(dir, LoadOptions{})
 	testkit.MustFail(t, err, "is neither a checkpoint (a folder step-... with trainer.json) nor a model", "nor a folder with checkpoints")
-	for name, want := range map[string]string{"cuda": "no CUDA support", "tpu": `device is "tpu", want auto, cpu or cuda`} {
-		_, err = Load(dir, LoadOptions{Device: name})
-		testkit.MustFail(t, err, want)
+	var refused *DeviceError
+	if _, err = Load(dir, LoadOptions{Device: nowhere("cuda:1")}); !errors.As(err, &refused) || refused.Setting != "cuda:1" {
+		t.Error(err)
 	}
+	_, err = Load(dir, LoadOptions{Device: DeviceSetting{Name: "tpu"}})
+	testkit.MustFail(t, err, `device is "tpu", want auto, cpu, cuda or cuda:N`)
 	_, err = Load(saved(t, dir, 1, described(t), 1, nil), LoadOptions{Workers: -1})
 	testkit.MustFail(t, err, "a replica of -1 workers")
 
@@ -241,10 +243,10 @@ func TestLoadRefuses(t *testing.T) {
 	if err := os.Truncate(moved, 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.open(LoadOptions{Workers: 1}, dev); err != os.ErrInvalid || dev.Usage().Buffers != 0 {
+	if _, err := f.open(LoadOptions{Workers: 1}, &Device{}, dev); err != os.ErrInvalid || dev.Usage().Buffers != 0 {
 		t.Errorf("%v, %+v", err, dev.Usage())
 	}
-	if _, err := f.open(LoadOptions{Workers: 1}, limited{device.NewHost(), 10}); err == nil {
+	if _, err := f.open(LoadOptions{Workers: 1}, &Device{}, limited{device.NewHost(), 10}); err == nil {
 		t.Error("weights without memory")
 	}
 }
@@ -348,7 +350,7 @@ func TestLoadBesideARunThatPrunes(t *testing.T) {
 func TestCloseFreesAll(t *testing.T) {
 	dev := device.NewHost()
 	path := saved(t, t.TempDir(), 1, described(t), 1, nil)
-	m, err := load(path, LoadOptions{Workers: 1}, dev)
+	m, err := load(path, LoadOptions{Workers: 1}, &Device{}, dev)
 	if err != nil {
 		t.Fatal(err)
 	}

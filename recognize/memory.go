@@ -20,16 +20,8 @@ type Memory struct {
 // counts as it is. A fraction is a share of that, or else of the machine's memory as a whole: two runs with 0.45 each
 // fit beside each other.
 func (c Memory) Budget() (bytes int64, why string, err error) {
-	if c.Limit != "auto" && c.Limit != "" {
-		if bytes, err = words.ParseBytes(c.Limit); err != nil {
-			return 0, "", fmt.Errorf("memory_limit: %w", err)
-		}
-		why = "memory_limit"
-		if c.Fraction > 0 {
-			bytes = int64(c.Fraction * float64(bytes))
-			why = fmt.Sprintf("memory_fraction %g of memory_limit %s", c.Fraction, c.Limit)
-		}
-		return bytes, why, nil
+	if bytes, why, err = c.given(); bytes > 0 || err != nil {
+		return bytes, why, err
 	}
 	m := machine.Read()
 	own, _ := machine.Self()
@@ -45,4 +37,18 @@ func (c Memory) Budget() (bytes int64, why string, err error) {
 		}
 	}
 	return bytes, why, nil
+}
+
+// given is the limit that is an amount, or a fraction of one, and why; 0 where there is none.
+func (c Memory) given() (bytes int64, why string, err error) {
+	if c.Limit == "auto" || c.Limit == "" {
+		return 0, "", nil
+	}
+	if bytes, err = words.ParseBytes(c.Limit); err != nil {
+		return 0, "", fmt.Errorf("memory_limit: %w", err)
+	}
+	if c.Fraction == 0 {
+		return bytes, "memory_limit", nil
+	}
+	return max(int64(c.Fraction*float64(bytes)), 1), fmt.Sprintf("memory_fraction %g of memory_limit %s", c.Fraction, c.Limit), nil
 }

@@ -35,9 +35,9 @@ type part struct {
 	bytes int64
 }
 
-// account foresees what the process will hold beside its buffers, and tells the pool, by name: all of it counts under
-// the limit. Buffers of all loaders count, since they stay when a validation is over. Garbage is given back first, so
-// that what is in use is known. machines is what bound programs will take.
+// account foresees what the process will hold beside its buffers, and tells the host's pool, by name: all of it counts
+// under the limit. Buffers of all loaders count, since they stay when a validation is over. Garbage is given back first,
+// so that what is in use is known. machines is what bound programs will take.
 func (r *run) account(machines int64) {
 	if r.buffersOnly {
 		return
@@ -60,7 +60,7 @@ func (r *run) account(machines int64) {
 	then := now.planned(h.Machines + h.Loaders.Total())
 	h.Headroom, h.Runtime = then.Headroom, then.Stacks+then.Overhead
 	for _, p := range h.parts() {
-		_ = r.pool.Hold(p.name, p.bytes) // where it is too much there is no room for arenas, which is said
+		_ = r.host.Hold(p.name, p.bytes) // where it is too much there is no room for arenas, which is said
 	}
 	r.held = h
 }

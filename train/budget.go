@@ -11,12 +11,24 @@ func (c RunConfig) memory() recognize.Memory {
 	return recognize.Memory{Limit: c.MemoryLimit, Fraction: c.MemoryFraction}
 }
 
-// openPool makes the pool that all buffers of the run come from, under the run's limit.
-func (r *run) openPool(under device.Device) error {
-	limit, why, err := r.cfg.Run.memory().Budget()
+// device is what computes.
+func (c RunConfig) device() recognize.DeviceSetting {
+	return recognize.DeviceSetting{Name: c.Device, Driver: c.CUDADriver, BLAS: c.CUDABLAS}
+}
+
+// OpenDevice opens what computes a run with this configuration. Where that is not to be had the error is a
+// *recognize.DeviceError.
+func (c RunConfig) OpenDevice() (*recognize.Device, error) { return c.device().Open() }
+
+// openPools makes the pools that all buffers of the run come from, under the run's limit. under is the host's memory.
+func (r *run) openPools(under device.Device) error {
+	pools, err := r.device.Pools(r.cfg.Run.memory(), under)
 	if err != nil {
 		return err
 	}
-	r.pool, r.limitFrom, r.machine = device.NewPool(under, limit), why, machine.Read()
+	r.pools, r.pool, r.host, r.limitFrom, r.machine = pools, pools.Replica, pools.Host, pools.Why, machine.Read()
 	return nil
 }
+
+// onCard says whether the run computes on a card, with a memory of its own.
+func (r *run) onCard() bool { return r.host != r.pool }

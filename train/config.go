@@ -79,7 +79,9 @@ type RunConfig struct {
 	LogDir          string  `yaml:"log_dir" default:"" check:"path" zero:"checkpoint_dir" resume:"free" help:"folder for metrics.jsonl"`
 	Resume          string  `yaml:"resume" default:"" check:"path" resume:"session" help:"checkpoint to go on from: a folder, or auto for the newest whole one in checkpoint_dir"`
 	InitFrom        string  `yaml:"init_from" default:"" check:"path" resume:"session" help:"checkpoint or model.safetensors whose weights a new run starts with"`
-	Device          string  `yaml:"device" default:"auto" check:"auto|cpu|cuda" help:"what computes"`
+	Device          string  `yaml:"device" default:"auto" check:"any" help:"what computes: auto (a card, or else the CPU), cpu, cuda or cuda:N, the card with this number"`
+	CUDADriver      string  `yaml:"cuda_driver" default:"" check:"path" zero:"the system's" resume:"free" help:"file of the CUDA driver's library, libcuda.so.1"`
+	CUDABLAS        string  `yaml:"cuda_blas" default:"" check:"path" zero:"the newest that is found" resume:"free" help:"file of cuBLAS, such as libcublas.so.12"`
 	FP16            bool    `yaml:"fp16" default:"false" check:"any" alias:"mixed_precision" help:"half precision; on a CPU: saved activations take half the memory, a little slower"`
 	CPUWorkers      int     `yaml:"cpu_workers" default:"0" check:"0..1024" zero:"one for each core" help:"compute workers on a CPU, each with a whole core"`
 	MemoryLimit     string  `yaml:"memory_limit" default:"auto" check:"not empty" resume:"free" help:"the most memory that the run may hold in all, as 2GiB; auto: what the machine, its control group or ulimit leaves"`
@@ -96,6 +98,7 @@ type RunConfig struct {
 	EarlyStop       int     `yaml:"early_stop" default:"0" check:"0.." zero:"never" help:"stop after this many validations without a better score"`
 	LogEvery        int     `yaml:"log_every" default:"10" check:"1.." resume:"free" help:"updates between progress lines"`
 	BlankAlarm      int     `yaml:"blank_alarm" default:"500" check:"0.." unit:"updates" help:"updates after which a validation with nothing but empty output raises an alarm"`
+	SnapshotEvery   int     `yaml:"snapshot_every" default:"50" check:"0.." zero:"never" resume:"free" help:"on a card: updates between copies of weights and moments to the host's memory, from which the run is saved if the card fails"`
 	CacheClearEvery int     `yaml:"cache_clear_every" default:"50" check:"0.." zero:"never" help:"updates between returns of idle memory to the system"`
 	ProfileSteps    int     `yaml:"profile_steps" default:"0" check:"0.." zero:"off" resume:"session" help:"measure this many updates, print a table of the time by operation, and stop"`
 }

@@ -67,6 +67,9 @@ func (r *run) info() control.Info {
 		i.Holders = append(i.Holders, control.Holder(h))
 	}
 	i.RSS, i.PeakRSS = machine.Self()
+	if r.onCard() {
+		i.Card = r.cardInfo()
+	}
 	return i
 }
 
@@ -99,7 +102,7 @@ func (r *run) obey(q control.Request) (note string, err error) {
 
 // giveBack gives idle memory back to the system.
 func (r *run) giveBack() string {
-	bytes := r.pool.Trim()
+	bytes := r.pools.Trim()
 	before, _ := machine.Self()
 	r.replica.Trim()
 	after, _ := machine.Self()
@@ -109,6 +112,7 @@ func (r *run) giveBack() string {
 // resetPeaks lets the peaks begin anew, those that can.
 func (r *run) resetPeaks() string {
 	r.pool.ResetPeaks()
+	r.host.ResetPeaks()
 	if err := machine.ResetPeak(); err != nil {
 		return fmt.Sprintf("the peaks of buffers begin anew, but %v", err)
 	}
@@ -117,14 +121,11 @@ func (r *run) resetPeaks() string {
 
 // capMemory sets the most that the run may hold to a share of what there is, and has it give back what is above that.
 func (r *run) capMemory(fraction float64) (string, error) {
-	m := machine.Read()
-	if m.Base() == 0 {
-		return "", errors.New("this system doesn't say how much memory there is: there is nothing to take a share of")
+	base, of, err := r.whole()
+	if err != nil {
+		return "", err
 	}
-	bytes, of := int64(fraction*float64(m.Base())), "this machine's memory"
-	if m.Limit > 0 {
-		of = "what " + m.Source + " allows"
-	}
+	bytes := int64(fraction * float64(base))
 	if least := r.totalWith(0); bytes <= least {
 		return "", fmt.Errorf("a cap of %s: %g of %s, is not above the %s that the run holds without its arenas, which it can't give back",
 			words.Bytes(bytes), fraction, of, words.Bytes(least))
@@ -133,4 +134,33 @@ func (r *run) capMemory(fraction float64) (string, error) {
 	r.limitFrom = fmt.Sprintf("mem fraction %g", fraction)
 	r.yield()
 	return fmt.Sprintf("the cap is %s: %g of %s", words.Bytes(bytes), fraction, of), nil
+}
+
+// whole is the memory that a cap is a share of, in bytes, and whose that is.
+func (r *run) whole() (bytes int64, of string, err error) {
+	if r.onCard() {
+		return r.device.Card.Info().Total, "the card's memory", nil
+	}
+	m := machine.Read()
+	switch {
+	case m.Base() == 0:
+		return 0, "", errors.New("this system doesn't say how much memory there is: there is nothing to take a share of")
+	case m.Limit > 0:
+		return m.Base(), "what " + m.Source + " allows", nil
+	}
+	return m.Base(), "this machine's memory", nil
+}
+
+// cardInfo is what there is to say of the card, and of the host's memory beside it.
+func (r *run) cardInfo() *control.Card {
+	c := &control.Card{Device: r.device.Name, Title: r.device.Card.Info().Name}
+	if now, err := r.device.Memory(); err == nil { // else the context is lost, and the run about to end
+		c.Free, c.Total, c.Other = now.Free, now.Total, now.Other
+	}
+	h := r.host.Usage()
+	c.Host, c.HostLimit = h.Reserved+h.Held, h.Limit
+	for _, x := range r.host.Holders() {
+		c.HostHolders = append(c.HostHolders, control.Holder(x))
+	}
+	return c
 }

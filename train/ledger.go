@@ -40,6 +40,8 @@ type ledger struct {
 	place    place  // where its metrics go on; zero for a run that begins here
 	finished bool   // training had ended already when this session began
 	newest   string // path of the newest checkpoint; "" without one
+	onDisk   int    // the update that it is of
+	kernels  string // what computes
 	best     string // path of the best checkpoint; "" without one
 	started  time.Time
 	earlier  float64 // seconds of training before this session

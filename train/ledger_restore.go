@@ -8,7 +8,6 @@ import (
 	"konkanitrain/checkpoint"
 	"konkanitrain/data"
 	"konkanitrain/internal/words"
-	"konkanitrain/op"
 	"konkanitrain/update"
 )
 
@@ -73,7 +72,7 @@ func (l *ledger) startWeights(u *update.Updater) error {
 // resumed takes up the place of a checkpoint and says where the run stands.
 func (l *ledger) resumed(from *checkpoint.Checkpoint, windows int) {
 	p := &l.state.Progress
-	l.newest, l.earlier, l.standing = from.Path, p.Seconds, ahead
+	l.newest, l.onDisk, l.earlier, l.standing = from.Path, p.Updates, p.Seconds, ahead
 	if l.inside(from.Path) {
 		l.standing = saved
 	}
@@ -117,7 +116,7 @@ func (l *ledger) sayDifferences() {
 		say("NOTE: %s now, %d when the checkpoint was written: sums are in another order, so the run is not bit for bit the uninterrupted one",
 			words.Count(n, "compute worker"), p.Workers)
 	}
-	if k := op.Kernels(); p.Kernels != "" && k != p.Kernels {
+	if k := l.kernels; p.Kernels != "" && k != p.Kernels {
 		say("NOTE: this run computes with the kernels %s, the checkpoint comes from one with %s: they round differently, "+
 			"so the run is not bit for bit the uninterrupted one", k, p.Kernels)
 	}

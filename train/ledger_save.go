@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"konkanitrain/checkpoint"
-	"konkanitrain/op"
 	"konkanitrain/update"
 )
 
@@ -25,7 +24,7 @@ func (l *ledger) save(due bool) error {
 	if err := l.sound(); err != nil {
 		return err
 	}
-	p.WindowSize, p.Workers, p.Kernels = l.cfg.Window(), l.memory.replica.Wishes().Workers, op.Kernels()
+	p.WindowSize, p.Workers, p.Kernels = l.cfg.Window(), l.memory.replica.Wishes().Workers, l.kernels
 	p.SetSize, p.SetHash = l.setSize, l.setHash
 	p.Seconds = l.earlier + time.Since(l.started).Seconds()
 	c, err := l.content()
@@ -38,7 +37,7 @@ func (l *ledger) save(due bool) error {
 		return l.withAdvice(err)
 	}
 	again := path == l.newest // with a validation that came after the first save
-	l.newest, l.standing = path, saved
+	l.newest, l.onDisk, l.standing = path, p.Updates, saved
 	if l.state.BestStep == p.Updates && l.state.Best != nil {
 		l.best = path
 	}

@@ -22,7 +22,7 @@ type lessons struct {
 func (r *run) learn() {
 	l := &r.ledger.state.Lessons
 	if l.Arena, l.Under = r.fit().Limit(), ""; l.Arena > 0 {
-		l.Under = r.cfg.Run.memorySettings()
+		l.Under = r.memorySettings()
 	}
 	r.ledger.good.Lessons = r.ledger.state.Lessons
 }
@@ -30,6 +30,23 @@ func (r *run) learn() {
 // memorySettings are the settings that decide how much room there is.
 func (c RunConfig) memorySettings() string {
 	return fmt.Sprintf("memory_limit %s, memory_fraction %g, cpu_workers %d", c.MemoryLimit, c.MemoryFraction, c.CPUWorkers)
+}
+
+// memorySettings are those of the configuration, and the card where they are about its memory.
+func (r *run) memorySettings() string {
+	s := r.cfg.Run.memorySettings()
+	if r.onCard() {
+		s += ", on a card"
+	}
+	return s
+}
+
+// kernels are what computes.
+func (r *run) kernels() string {
+	if r.onCard() {
+		return r.device.Kernels()
+	}
+	return op.Kernels()
 }
 
 // learned is the limit of each arena that an earlier session has learned, in bytes; 0 where there is none that counts
@@ -41,7 +58,7 @@ func (r *run) learned(room int64) int64 {
 		return 0
 	}
 	const not = "micro-batches may be others, so the run is not bit for bit the uninterrupted one"
-	switch now := r.cfg.Run.memorySettings(); {
+	switch now := r.memorySettings(); {
 	case l.Under != now:
 		r.report.say("NOTE: the checkpoint's run was fitted under %s, this one is under %s: %s", l.Under, now, not)
 		return 0
@@ -55,7 +72,7 @@ func (r *run) learned(room int64) int64 {
 // run meets often: all choices of what is faster rest on them.
 func (r *run) costs(met []update.Met) error {
 	l := &r.ledger.state.Lessons
-	if l.Costs == nil || l.Costs.Kernels != op.Kernels() {
+	if l.Costs == nil || l.Costs.Kernels != r.kernels() {
 		v, err := r.typical(met)
 		if err != nil || v == nil {
 			return err
@@ -63,6 +80,9 @@ func (r *run) costs(met []update.Met) error {
 		if l.Costs, err = r.updater.Runner.Measure(*v); err != nil {
 			l.Costs = nil // there is no memory for it yet: operations have to do
 			return nil
+		}
+		if l.Costs != nil {
+			l.Costs.Kernels = r.kernels()
 		}
 	}
 	r.fit().Costs = l.Costs

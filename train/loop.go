@@ -74,6 +74,12 @@ func (r *run) loop(ctx context.Context) error {
 		if out.Skipped == update.Made {
 			r.ledger.keep()
 		}
+		if err := r.copyState(); err != nil {
+			return r.stopped(err)
+		}
+		if r.served != nil {
+			r.served(r.updater.Updates)
+		}
 		r.serve()
 		r.meter.leaveOut(time.Since(before)) // speeds are those of training
 	}
@@ -123,6 +129,9 @@ func (r *run) nameUnreadable(s *data.Set) {
 // stopped ends a run that can't go on because of err. What was learned is saved, at the place before the windows that
 // led to the end, unless the weights are broken.
 func (r *run) stopped(err error) error {
+	if lost(err) {
+		return err // what there is to save is not on the card
+	}
 	err = r.withoutMemory(err)
 	var broken *engine.BrokenError
 	if errors.As(err, &broken) && !r.profiling() {

@@ -129,6 +129,9 @@ func (r *run) planMemory() error {
 			return err
 		}
 	}
+	if err := r.hostFits(); err != nil {
+		return err
+	}
 	if r.learn(); r.fit().Limit() > 0 {
 		r.replica.Forget() // what was compiled to find its price only
 	}
@@ -215,9 +218,37 @@ func (r *run) sayMemory(most peak) {
 	if d.Limit > 0 {
 		limit = fmt.Sprintf("a limit of %s (%s)", words.Bytes(d.Limit), r.limitFrom)
 	}
-	r.report.say("memory: %s in all, under %s: weights, gradients and moments %s, %s with %s each%s; longest utterance %s, %.1f s",
-		words.Bytes(d.Allocated+d.Held), limit, words.Bytes(u.Weights+u.Gradients+u.Moments),
-		words.Count(r.replica.Wishes().Workers, "worker"), words.Bytes(most.bytes), r.heldText(), longest.ID, longest.Duration)
+	where, rest := "in all", fmt.Sprintf("%s with %s each%s", words.Count(r.replica.Wishes().Workers, "worker"), words.Bytes(most.bytes), r.heldText())
+	if r.onCard() {
+		where, rest = "on "+r.device.Name, fmt.Sprintf("activations %s, the driver's context about %s", words.Bytes(most.bytes), words.Bytes(r.device.Context()))
+	}
+	r.report.say("memory: %s %s, under %s: weights, gradients and moments %s, %s; longest utterance %s, %.1f s",
+		words.Bytes(d.Allocated+d.Held), where, limit, words.Bytes(u.Weights+u.Gradients+u.Moments), rest, longest.ID, longest.Duration)
+	if r.onCard() {
+		r.sayHostMemory()
+	}
+}
+
+// sayHostMemory says what a run on a card holds in the host's memory, by name.
+func (r *run) sayHostMemory() {
+	h := r.host.Usage()
+	limit := "no limit"
+	if h.Limit > 0 {
+		limit = "a limit of " + words.Bytes(h.Limit)
+	}
+	r.report.say("memory: %s of this machine's, under %s: copies of weights and moments %s%s", words.Bytes(h.Allocated+h.Held), limit, words.Bytes(h.Allocated), r.heldText())
+}
+
+// hostFits is an error where what a run on a card holds on the host is too much for it. On a CPU there is no room for
+// arenas then, which is said.
+func (r *run) hostFits() error {
+	over := r.host.Over()
+	if !r.onCard() || over == 0 {
+		return nil
+	}
+	u := r.host.Usage()
+	return lacking(fmt.Errorf("beside %s the run holds %s of this machine's memory, of which it may have %s%s; use fewer num_workers, "+
+		"snapshot_every 0, a smaller batch_size, or a machine with more memory", r.device.Name, words.Bytes(u.Reserved+u.Held), words.Bytes(u.Limit), r.heldText()))
 }
 
 // maxDurations are the values of max_duration that make a difference, in tenths of a second, rising.

@@ -58,7 +58,9 @@ func (r *run) interrupted() error {
 	if r.ledger.standing == fresh {
 		return context.Canceled // nothing is done yet, so there is nothing to save
 	}
-	if err := r.ledger.save(false); err != nil {
+	if err := r.ledger.save(false); lost(err) {
+		return err
+	} else if err != nil {
 		return fmt.Errorf("interrupted, and the state is not saved: %w", err)
 	}
 	return ErrInterrupted

@@ -52,8 +52,8 @@ func (r *run) tooLarge(list []*leftOut) error {
 	if room <= 1 {
 		left = "nothing is left"
 	}
-	what := fmt.Sprintf("%s (%s, line %d) has %.1f s, and a pass over it alone takes %s of memory for each worker, where %s",
-		u.ID, u.File, u.Line, u.Duration, words.Bytes(need), left)
+	what := fmt.Sprintf("%s (%s, line %d) has %.1f s, and a pass over it alone takes %s of memory%s, where %s",
+		u.ID, u.File, u.Line, u.Duration, words.Bytes(need), r.forEach(), left)
 	if d := r.pool.Usage(); d.Limit > 0 {
 		what += fmt.Sprintf(" of %s (%s)", words.Bytes(d.Limit), r.limitFrom)
 	}
@@ -68,7 +68,7 @@ func (r *run) tooLarge(list []*leftOut) error {
 			advice = nil
 		}
 	}
-	advice = append(advice, "on_oom skip leaves out what doesn't fit", "use a smaller network or fewer cpu_workers, or raise memory_limit")
+	advice = append(advice, "on_oom skip leaves out what doesn't fit", "use a smaller network"+r.orFewerWorkers()+", or raise memory_limit")
 	return lacking(fmt.Errorf("%s; %s", what, strings.Join(advice, "; or ")))
 }
 
@@ -123,8 +123,8 @@ func (r *run) misfit(err error, p peak) error {
 	}
 	oom.Planned = r.totalWith(p.bytes)
 	u := p.utterance()
-	text := fmt.Sprintf("the largest pass, over %s of up to %.1f s (%s: %s, line %d), takes %s of memory for each worker",
-		words.Count(p.Batch, "utterance"), u.Duration, u.ID, u.File, u.Line, words.Bytes(p.bytes))
+	text := fmt.Sprintf("the largest pass, over %s of up to %.1f s (%s: %s, line %d), takes %s of memory%s",
+		words.Count(p.Batch, "utterance"), u.Duration, u.ID, u.File, u.Line, words.Bytes(p.bytes), r.forEach())
 	fitting, failed := r.fittingSettings(p)
 	switch {
 	case failed != nil:
@@ -132,17 +132,41 @@ func (r *run) misfit(err error, p peak) error {
 	case len(fitting) > 0:
 		return lacking(fmt.Errorf("%s: %w; what would fit: %s; auto_fit chooses among them by itself", text, err, strings.Join(fitting, "; ")))
 	}
-	return lacking(fmt.Errorf("%s: %w; no other micro-batch or recompute fits: use a smaller network, max_duration or fewer cpu_workers, or raise memory_limit",
-		text, err))
+	return lacking(fmt.Errorf("%s: %w; no other micro-batch or recompute fits: use a smaller network or max_duration%s, or raise memory_limit",
+		text, err, r.orFewerWorkers()))
 }
 
 // withMemoryAdvice adds which settings need less, where an error is about memory.
 func (r *run) withMemoryAdvice(err error) error {
 	var oom *device.OutOfMemory
 	if errors.As(err, &oom) {
-		oom.Advice = fmt.Sprintf("the limit is that of %s; use a smaller network, batch_size or max_duration, or fewer cpu_workers, or raise memory_limit",
-			r.limitFrom)
+		oom.Advice = fmt.Sprintf("the limit is that of %s; use a smaller network, batch_size or max_duration%s, or raise memory_limit",
+			r.limitFrom, r.orFewerWorkers())
 		return lacking(err)
 	}
 	return err
+}
+
+// orFewerWorkers is advice for a CPU: a card is one worker.
+func (r *run) orFewerWorkers() string {
+	if r.onCard() {
+		return ""
+	}
+	return " or fewer cpu_workers"
+}
+
+// whoTakes is what has an arena.
+func (r *run) whoTakes() string {
+	if r.onCard() {
+		return "a pass"
+	}
+	return "each worker"
+}
+
+// forEach says of an arena's bytes whose they are.
+func (r *run) forEach() string {
+	if r.onCard() {
+		return " on " + r.device.Name
+	}
+	return " for each worker"
 }

@@ -118,12 +118,12 @@ func (o PlanOptions) Check(cfg Config) error {
 	switch {
 	case o.Memory < 0:
 		return fmt.Errorf("memory is %d bytes, want 1 or more", o.Memory)
-	case o.Card != nil && cfg.Run.CPUWorkers > 0:
+	case o.Card != nil && o.Card.limitFrom == "" && cfg.Run.CPUWorkers > 0:
 		return fmt.Errorf("cpu_workers is %d, and the plan is for the card %s, which is one worker: leave cpu_workers out (0)", cfg.Run.CPUWorkers, o.Card.Name)
 	case o.Card != nil && o.Memory > o.Card.Memory:
 		return fmt.Errorf("memory is %s, and the card %s has %s: give what of it is free, or leave memory out",
 			words.Binary(o.Memory), o.Card.Name, words.Binary(o.Card.Memory))
-	case (o.Memory > 0 || o.Card != nil) && cfg.Run.MemoryLimit != "auto":
+	case (o.Memory > 0 || o.Card != nil && o.Card.limitFrom == "") && cfg.Run.MemoryLimit != "auto":
 		return fmt.Errorf("memory_limit is %s, and the memory to plan for is given too: leave one of them out (memory_limit auto)", cfg.Run.MemoryLimit)
 	case o.Seconds > 0 && d.TrainManifest+d.ValManifest+d.TestManifest != "":
 		return errors.New("seconds makes utterances up, and a manifest lists others: leave seconds out, or the manifests (--train_manifest= --val_manifest= --test_manifest=)")
@@ -170,6 +170,7 @@ func (p *planner) count() error {
 		return err
 	}
 	p.pool, p.limitFrom = device.NewPool(device.NewNull(0), limit), why
+	p.host = p.pool // for a card, what else the process holds isn't counted at all
 	if p.workers == 0 {
 		p.account(0)
 		if p.workers, err = p.chooseWorkers(p.library); err != nil {
@@ -194,7 +195,10 @@ func (p *planner) limit() (bytes int64, why string, err error) {
 	case p.o.Memory > 0:
 		bytes, why = p.o.Memory, "as --memory says"
 	case p.o.Card != nil:
-		bytes, why = p.o.Card.Memory, "as PyTorch reports for it"
+		if bytes, why = p.o.Card.Memory, p.o.Card.limitFrom; why != "" {
+			return bytes, why, nil // fractions included
+		}
+		why = "as PyTorch reports for it"
 	default:
 		return p.cfg.Run.memory().Budget()
 	}

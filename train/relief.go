@@ -21,8 +21,8 @@ func (r *run) relieved(x update.Relief) {
 	case update.Dropped:
 		r.report.say("MEMORY: %v: compiled programs are dropped, trying again", x.Err)
 	case update.Lowered:
-		r.report.say("MEMORY: %v: from now on each worker takes up to %s: smaller micro-batches, or values are computed again. "+
-			"An update still has %s", x.Err, words.Bytes(x.Limit), words.Count(r.cfg.Window(), "utterance"))
+		r.report.say("MEMORY: %v: from now on %s takes up to %s: smaller micro-batches, or values are computed again. "+
+			"An update still has %s", x.Err, r.whoTakes(), words.Bytes(x.Limit), words.Count(r.cfg.Window(), "utterance"))
 		r.learn()
 	}
 }
@@ -35,7 +35,21 @@ func (r *run) withoutMemory(err error) error {
 	case errors.As(err, &large):
 		return lacking(fmt.Errorf("%w; go on without such utterances: %s", err, r.resumeCommand("--on_oom skip")))
 	case errors.As(err, &oom):
+		if r.onCard() {
+			return lacking(fmt.Errorf("%w; go on when more of the card's memory is free, or on a card with more: %s", err, r.resumeCommand("")))
+		}
 		return lacking(fmt.Errorf("%w; go on with fewer workers, or where there is more memory: %s", err, r.resumeCommand("--cpu_workers 1")))
+	}
+	return err
+}
+
+// withUsers adds to an error for lack of a card's memory who else uses it.
+func (r *run) withUsers(err error) error {
+	if !r.onCard() || !errors.Is(err, ErrOutOfMemory) {
+		return err
+	}
+	for _, user := range r.device.OtherUsers() {
+		err = fmt.Errorf("%w\n%s", err, user)
 	}
 	return err
 }
@@ -60,7 +74,7 @@ func (e *memoryError) Unwrap() []error { return []error{ErrOutOfMemory, e.error}
 
 // resumeCommand is the whole command that goes on with the run, for a shell.
 func (r *run) resumeCommand(flags string) string {
-	return fmt.Sprintf("konkanitrain --checkpoint_dir %s --resume auto %s", quoted(r.ledger.dir), flags)
+	return strings.TrimSpace(fmt.Sprintf("%s --checkpoint_dir %s --resume auto %s", r.program, quoted(r.ledger.dir), flags))
 }
 
 // quoted is a word as a shell reads it.
@@ -85,6 +99,6 @@ func (r *run) yield() {
 		return
 	}
 	r.reliefs[update.Lowered]++
-	r.report.say("MEMORY: the limit is %s now, and %s were held: each worker takes up to %s from now on. An update still has %s",
-		words.Bytes(u.Limit), words.Bytes(u.Reserved+u.Held), words.Bytes(r.fit().Limit()), words.Count(r.cfg.Window(), "utterance"))
+	r.report.say("MEMORY: the limit is %s now, and %s were held: %s takes up to %s from now on. An update still has %s",
+		words.Bytes(u.Limit), words.Bytes(u.Reserved+u.Held), r.whoTakes(), words.Bytes(r.fit().Limit()), words.Count(r.cfg.Window(), "utterance"))
 }

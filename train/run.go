@@ -19,20 +19,27 @@ type run struct {
 	cfg         Config
 	sets        sets
 	net         model.Config
-	pool        *device.Pool            // of all buffers
-	limitFrom   string                  // what sets its limit
-	machine     machine.Memory          // when the run began
-	peak        int64                   // the most that was allocated up to the last record, bytes
-	cleared     int                     // how often idle memory was given back
-	staged      map[string]string       // the figures that each point of the log had last
-	base        int64                   // what the process took before anything was loaded, bytes
-	held        held                    // what it will hold beside buffers
-	buffersOnly bool                    // for tests: nothing else counts under the limit
+	device      *recognize.Device    // what computes
+	pool        *device.Pool         // of the replica's buffers
+	host        *device.Pool         // of the host's memory: all that the process holds counts there. On a CPU it is pool
+	pools       recognize.Pools      // both
+	card        recognize.CardMemory // as the driver said it last
+	limitFrom   string               // what sets pool's limit
+	machine     machine.Memory       // when the run began
+	peak        int64                // the most that was allocated up to the last record, bytes
+	cleared     int                  // how often idle memory was given back
+	staged      map[string]string    // the figures that each point of the log had last
+	base        int64                // what the process took before anything was loaded, bytes
+	held        held                 // what it will hold beside buffers
+	buffersOnly bool                 // for tests: nothing else counts under the limit
+	newReplica  newReplica
+	program     string                  // see Options
 	reliefs     [update.Lowered + 1]int // how often each was needed in this session
 	replica     update.Replica
 	updater     *update.Updater
 	judge       *recognize.Recognizer // scores with the weights in training
 	ledger      *ledger
+	snapshot    *snapshot // nil: none is taken
 	report      *reporter
 	metrics     *metrics
 	meter       meter
@@ -42,8 +49,11 @@ type run struct {
 	skipped skips
 	tested  *recognize.Evaluation // of the test set
 
-	hook func(update int) // for tests: called after each update
+	hook, served func(update int) // for tests: called after each update, and after all that comes with it
 }
+
+// newReplica makes a replica: see [recognize.Device.NewReplica].
+type newReplica func(p recognize.Pools, lib *engine.Library[update.Variant], workers int, train bool) (update.Replica, error)
 
 // sets are the data of a run.
 type sets struct {
@@ -63,9 +73,14 @@ type scored struct {
 type Options struct {
 	Out    io.Writer // progress, for a person; nil: none
 	Origin *Origin   // what FindOrigin has returned for the configuration; nil: Run looks itself
+	// Program is what commands begin with that are printed for a person; "" is konkanitrain.
+	Program string
+	// Device is what RunConfig.OpenDevice has opened; nil: Run does that itself. Run closes it in any case.
+	Device *recognize.Device
 
 	buffersOnly bool          // for tests: nothing beside buffers counts under the limit
-	memory      device.Device // for tests: where the replica's buffers lie; nil: the host's memory
+	replica     newReplica    // for tests: makes the replica in place of the device
+	memory      device.Device // for tests: the host's memory, where buffers lie; nil: the real one
 }
 
 // Result is what a run has come to.
@@ -81,16 +96,29 @@ type Result struct {
 // error is ErrInterrupted. Where something else stops the run and the weights are sound, they are saved as well.
 func Run(ctx context.Context, cfg Config, o Options) (*Result, error) {
 	defer leanHeap()()
+	if o.Device != nil {
+		defer o.Device.Close()
+	}
 	r, err := setUp(ctx, cfg, o)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
 	r.replica.Trim() // compiling has left garbage
-	if err = r.loop(ctx); err == nil {
+	err = r.ending(ctx)
+	return r.result(), err
+}
+
+// ending makes the updates and all that comes after them. Where a card fails, the run is saved all the same.
+func (r *run) ending(ctx context.Context) error {
+	err := r.loop(ctx)
+	if err == nil {
 		err = r.finish(ctx)
 	}
-	return r.result(), err
+	if lost(err) {
+		err = r.rescue(err)
+	}
+	return r.withUsers(err)
 }
 
 func (r *run) result() *Result {
@@ -111,12 +139,14 @@ func (r *run) close() {
 	}
 	if r.replica != nil {
 		r.replica.Close()
-		r.pool.Trim()
+		r.snapshot.free()
+		r.pools.Trim()
 		if r.metrics != nil {
 			r.checkLeaks()
 		}
 	}
 	r.ledger.close()
+	r.device.Close()
 }
 
 // total is the number of updates the run will have made at its end, if none is skipped.

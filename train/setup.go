@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -22,18 +23,12 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	if cfg.Data.TrainManifest == "" {
 		return nil, errors.New("train_manifest is not set: there is nothing to train on")
 	}
-	chosen, why, err := ChooseDevice(cfg.Run.Device)
-	if err != nil {
-		return nil, err
-	}
 	report := newReporter(o.Out)
-	report.say("device: %s (%s)", chosen, why)
-	r := &run{cfg: cfg, first: true, base: baseBytes(), buffersOnly: o.buffersOnly, staged: map[string]string{}, report: report, ledger: newLedger(cfg, report)}
-	under := o.memory
-	if under == nil {
-		under = device.NewHost()
+	r := &run{
+		cfg: cfg, first: true, base: baseBytes(), program: cmp.Or(o.Program, "konkanitrain"), buffersOnly: o.buffersOnly, staged: map[string]string{},
+		report: report, ledger: newLedger(cfg, report),
 	}
-	if err := r.openPool(under); err != nil {
+	if err := r.openDevice(o); err != nil {
 		return nil, err
 	}
 	r.stage("Start")
@@ -53,6 +48,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 		r.listen,
 	} {
 		if err := part(); err != nil {
+			err = r.withUsers(err)
 			r.close()
 			return nil, err
 		}
@@ -68,9 +64,27 @@ func (r *run) at(stage string) func() error {
 	}
 }
 
-// ChooseDevice says what a device setting means here, and why. This build computes on the CPU; cuda is refused,
-// never replaced in silence.
-func ChooseDevice(name string) (chosen, why string, err error) { return recognize.ChooseDevice(name) }
+// openDevice opens what computes, unless it was given, and the pools of its memory.
+func (r *run) openDevice(o Options) (err error) {
+	if r.device = o.Device; r.device == nil {
+		if r.device, err = r.cfg.Run.OpenDevice(); err != nil {
+			return err
+		}
+	}
+	r.report.say("device: %v (%s)", r.device, r.device.Why)
+	if r.newReplica = o.replica; r.newReplica == nil {
+		r.newReplica = r.device.NewReplica
+	}
+	under := o.memory
+	if under == nil {
+		under = device.NewHost()
+	}
+	if err := r.openPools(under); err != nil {
+		r.device.Close()
+		return err
+	}
+	return nil
+}
 
 // allocate makes the network, what makes updates of it, and what scores it.
 func (r *run) allocate() error {
@@ -88,16 +102,19 @@ func (r *run) allocate() error {
 	if err != nil {
 		return err
 	}
-	crew, err := engine.NewCrew(r.pool, library, workers, true)
+	replica, err := r.newReplica(r.pools, library, workers, true)
 	if err != nil {
 		return r.withMemoryAdvice(err)
 	}
-	r.equip(crew)
-	r.judge = recognize.New(r.net, crew, r.cfg.Optimizer.BatchSize, r.ledger.state.Vocabulary, r.cfg.Policy())
+	r.equip(replica)
+	r.judge = recognize.New(r.net, replica, r.cfg.Optimizer.BatchSize, r.ledger.state.Vocabulary, r.cfg.Policy())
 	r.judge.Share(r.fit())
-	r.ledger.memory = memory{crew, model.Parameters(r.net)}
+	r.ledger.memory, r.ledger.kernels = memory{replica, model.Parameters(r.net)}, r.kernels()
+	if err := r.prepareSnapshot(); err != nil {
+		return err
+	}
 	if r.profiling() {
-		crew.StartProfile()
+		replica.StartProfile()
 	}
 	return nil
 }

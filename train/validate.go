@@ -23,6 +23,7 @@ func (c Config) Validate() error {
 	p.Require(o.BatchSize < 1 || o.GradAccum <= maxWindow/o.BatchSize, "batch_size grad_accum",
 		"batch_size %d x grad_accum %d: want at most %d utterances in an update", o.BatchSize, o.GradAccum, maxWindow)
 	p.Require(r.Resume == "" || r.InitFrom == "", "resume init_from", "resume and init_from are both set: a resumed run has its weights already")
+	p.Add(settings.About("device", r.device().Check()))
 	_, _, err = r.memory().Budget()
 	p.Add(settings.About("memory_limit", err))
 	p.Require(r.EarlyStop == 0 || c.Data.ValManifest != "", "early_stop val_manifest",

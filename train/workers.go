@@ -15,10 +15,13 @@ import (
 	"konkanitrain/update"
 )
 
-// chooseWorkers is the number of compute workers: what is set, else one for each core, or as many as leave room for a
-// pass over the longest utterance. Each has gradients and an arena of its own; one more is worth more than what is
-// computed again for its sake, so that only what doesn't fit at all makes them fewer.
+// chooseWorkers is the number of compute workers. A card is one. On a CPU it is what is set, else one for each core, or
+// as many as leave room for a pass over the longest utterance. Each has gradients and an arena of its own; one more is
+// worth more than what is computed again for its sake, so that only what doesn't fit at all makes them fewer.
 func (r *run) chooseWorkers(lib *engine.Library[update.Variant]) (int, error) {
+	if r.onCard() {
+		return 1, nil
+	}
 	if n := r.cfg.Run.CPUWorkers; n > 0 {
 		return n, nil
 	}

@@ -73,9 +73,9 @@ func (g *golden) ints(name string) []int64 {
 }
 
 // load starts a replica with the reference's weights.
-func (g *golden) load(workers int) *rig {
+func (g *golden) load(replica Replica) *rig {
 	g.t.Helper()
-	r := newRig(g.t, g.net, workers)
+	r := rigOf(g.t, g.net, replica)
 	for _, p := range model.Parameters(g.net) {
 		r.edit(engine.Weights, p.Name, func(w []float32) {
 			want, _ := g.floats("weight." + p.Name)
@@ -91,7 +91,7 @@ func TestGolden(t *testing.T) {
 	for _, name := range []string{"model_f2", "model_f4", "model_f8", "model_f4_ctc_only"} {
 		t.Run(name, func(t *testing.T) {
 			g := openGolden(t, name)
-			r := g.load(2)
+			r := g.load(newCrew(t, g.net, 2))
 			g.check(r, []microBatch{{rows: []int{0, 1, 2, 3}, shape: g.shape}})
 			var single []microBatch
 			for i, e := range g.window {

@@ -88,7 +88,13 @@ type rig struct {
 // newRig starts a replica with drawn weights; those that begin at 0 or 1 are moved, so that each of them matters.
 func newRig(t testing.TB, net model.Config, workers int) *rig {
 	t.Helper()
-	r := &rig{Replica: newCrew(t, net, workers), t: t, net: net}
+	return rigOf(t, net, newCrew(t, net, workers))
+}
+
+// rigOf is a rig of a replica that has its start values.
+func rigOf(t testing.TB, net model.Config, replica Replica) *rig {
+	t.Helper()
+	r := &rig{Replica: replica, t: t, net: net}
 	r.runner = NewRunner(net, r.Replica, 8)
 	for i, p := range model.Parameters(net) {
 		r.edit(engine.Weights, p.Name, func(w []float32) {

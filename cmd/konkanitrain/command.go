@@ -17,7 +17,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1
 	exitUsage       = 2
-	exitMemory      = 75  // out of memory, the state is saved: EX_TEMPFAIL of sysexits.h, "try again"
+	exitAgain       = 75  // out of memory, or the card failed; the state is saved: EX_TEMPFAIL of sysexits.h, "try again"
 	exitInterrupted = 130 // what a shell reports for SIGINT
 	exitBroken      = 134 // what it reports for SIGABRT, by which a breakdown ends the program: see abortOnBreakdown
 )
@@ -131,8 +131,8 @@ func report(w io.Writer, err error) int {
 		return exitInterrupted
 	}
 	fmt.Fprintf(w, "konkanitrain: %v\n", err)
-	if errors.Is(err, train.ErrOutOfMemory) {
-		return exitMemory
+	if errors.Is(err, train.ErrOutOfMemory) || errors.Is(err, train.ErrCardLost) {
+		return exitAgain
 	}
 	return exitFailed
 }

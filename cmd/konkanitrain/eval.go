@@ -59,7 +59,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if err := o.apply(c.rules); err != nil {
 		return err
 	}
-	model, err := open(c.trained, c.machine, s.err)
+	model, err := o.open(c.trained, c.machine, s.err)
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ Exit codes:
   0    done
   1    failed: the last lines say why, and what is saved
   2    a mistake in the command line or the configuration: nothing was begun
-  75   out of memory; what was learned, if anything, is saved
+  75   out of memory, or the card failed; what was learned, if anything, is saved
   130  interrupted; the state is saved, if there was one
   134  the program broke down by a mistake of its own; the checkpoints saved before are whole
 `

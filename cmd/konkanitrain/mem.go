@@ -65,6 +65,9 @@ is in no buffer. Held is what the rest of the program is known to take. The cap 
 set by mem fraction takes the place of memory_limit and memory_fraction until this process of the run ends. Where it
 leaves no room for an utterance even alone, on_oom says what becomes of that.
 
+Of a run on a card allocated, reserved, cached and the cap are of the card's memory, held is about what the driver's
+context takes of it, and a share is one of the card's memory. What the run has of this machine's stands beside it.
+
 A limit on this machine is that of a control group (a container has one) or of ulimit; the one with the least room left
 counts.
 ` + o.usages(), nil

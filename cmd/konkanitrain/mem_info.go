@@ -84,15 +84,34 @@ func (r memoryReport) text() string {
 		line("", "%s wait until the update or validation in hand is done", words.Count(r.Waiting, "request"))
 	}
 	s.WriteString(figures(*i))
-	for _, h := range i.Holders {
-		line("", "%10s  %s", words.Bytes(h.Bytes), h.Name)
+	holders := func(list []control.Holder) {
+		for _, h := range list {
+			line("", "%10s  %s", words.Bytes(h.Bytes), h.Name)
+		}
+	}
+	holders(i.Holders)
+	if i.Card != nil {
+		line("host", "%10s of this machine's memory beside the card, the cap is %s", words.Bytes(i.Card.Host), capText(i.Card.HostLimit))
+		holders(i.Card.HostHolders)
 	}
 	return s.String()
 }
 
+// cardText is the card that a run computes on; "" for a CPU.
+func cardText(c *control.Card) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Total == 0:
+		return fmt.Sprintf("%-10s %s, %s: it doesn't answer any more\n", "card", c.Device, printable(c.Title))
+	}
+	return fmt.Sprintf("%-10s %s, %s: %s of memory, %s of it free, %s in contexts and other programs\n",
+		"card", c.Device, printable(c.Title), words.Bytes(c.Total), words.Bytes(c.Free), words.Bytes(c.Other))
+}
+
 // figures are a run's amounts, one a line.
 func figures(i control.Info) string {
-	return fmt.Sprintf("%-10s %10s in buffers, %s at the peak\n%-10s %10s from the system for buffers, %s of it cached\n"+
+	return cardText(i.Card) + fmt.Sprintf("%-10s %10s in buffers, %s at the peak\n%-10s %10s from the system for buffers, %s of it cached\n"+
 		"%-10s %10s by the rest of the program, as far as it is counted\n%-10s %10s for the last two, which had %s at the peak\n%-10s %10s of memory in all, %s at the peak\n",
 		"allocated", words.Bytes(i.Allocated), words.Bytes(i.Peak), "reserved", words.Bytes(i.Reserved), words.Bytes(i.Cached),
 		"held", words.Bytes(i.Held), "cap", capText(i.Limit), words.Bytes(i.PeakReserved), "process", words.Bytes(i.RSS), words.Bytes(i.PeakRSS))

@@ -18,6 +18,12 @@ import (
 	"konkanitrain/internal/words"
 )
 
+// What this program is called: as `make build` and `make gpu` name it.
+const (
+	programName = "konkanitrain"
+	gpuName     = "konkanitrain-gpu"
+)
+
 // mostProcesses is how many are shown for people, beside those that run this program.
 const mostProcesses = 15
 
@@ -58,7 +64,8 @@ func memProcesses(_ context.Context, c memConfig, _ string, s streams) error {
 func reportProcess(p memory.Process, own string) processReport {
 	r := processReport{PID: p.PID, User: userName(p.UID), RSS: p.RSS, PSS: p.PSS, Command: p.Command}
 	program := cmp.Or(p.Program, p.Command[0])
-	if program != own && strings.TrimSuffix(filepath.Base(program), " (deleted)") != "konkanitrain" {
+	name := strings.TrimSuffix(filepath.Base(program), " (deleted)")
+	if program != own && name != programName && name != gpuName {
 		return r
 	}
 	cmd, _, err := choose(p.Command[1:])

@@ -41,6 +41,19 @@ func TestOutcome(t *testing.T) {
 	testkit.MustContain(t, text, "cap            2.5 GB for the last two, which had 0 bytes at the peak\n", "allocated      1.0 MB in buffers, 0 bytes at the peak\n")
 }
 
+// Of a run on a card the card is named, and what the run has on the host stands beside it.
+func TestFiguresOfACard(t *testing.T) {
+	i := control.Info{Allocated: 1_000_000, Card: &control.Card{
+		Device: "cuda:0", Title: "Tesla\x1bT4", Total: 16_000_000_000, Free: 1_000_000_000, Other: 14_500_000_000,
+		Host: 90_000_000, HostLimit: 12_000_000_000, HostHolders: []control.Holder{{Name: "decoded sound", Bytes: 7_000_000}},
+	}}
+	text := memoryReport{Run: &i}.text()
+	testkit.MustContain(t, text, "\ncard       cuda:0, Tesla?T4: 16.0 GB of memory, 1.0 GB of it free, 14.5 GB in contexts and other programs\nallocated      1.0 MB",
+		"\nhost          90.0 MB of this machine's memory beside the card, the cap is 12.0 GB\n", "    7.0 MB  decoded sound\n")
+	i.Card.Total = 0
+	testkit.MustContain(t, figures(i), "it doesn't answer any more\n")
+}
+
 // This program's processes are named with what ends them, whatever they are called; others are left alone.
 func TestReportProcess(t *testing.T) {
 	for _, c := range []struct {
@@ -50,6 +63,8 @@ func TestReportProcess(t *testing.T) {
 		{memory.Process{PID: 5, Program: "/bin/bash", Command: []string{"bash", "konkanitrain"}}, ""},
 		{memory.Process{PID: 5, Program: "/opt/konkanitrain (deleted)", Command: []string{"x", "--batch_size", "3"}},
 			"  konkanitrain train; `kill -INT 5` ends it: finishes its update, saves, exits with code 130\n"},
+		{memory.Process{PID: 5, Program: "/opt/konkanitrain-gpu", Command: []string{"x", "eval"}}, "  konkanitrain eval; `kill -INT 5` ends it: stopping\n"},
+		{memory.Process{PID: 5, Program: "/opt/konkanitrain-cpu", Command: []string{"x", "eval"}}, ""},
 		{memory.Process{PID: 6, Program: "/opt/kt", Command: []string{"kt", "train"}}, "  konkanitrain train; `kill -INT 6` ends it"},
 		{memory.Process{PID: 7, Command: []string{"./konkanitrain", "eval", "--checkpoint", "x"}}, "  konkanitrain eval; `kill -INT 7` ends it: stopping\n"},
 		{memory.Process{PID: 8, Program: "/opt/konkanitrain", Command: []string{"konkanitrain", "nonsense"}}, ""},

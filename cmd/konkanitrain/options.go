@@ -12,7 +12,6 @@ import (
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/internal/settings"
-	"konkanitrain/train"
 )
 
 // options are a command's settings as flags.
@@ -101,14 +100,6 @@ func needFile(key, path, what string) error {
 	}
 	if _, err := os.Stat(path); err != nil {
 		return settings.Problemf(key, "%s: %w", key, err)
-	}
-	return nil
-}
-
-// needDevice is the problem with a device that this program can't compute on; nil if it can.
-func needDevice(name string) error {
-	if _, _, err := train.ChooseDevice(name); err != nil {
-		return settings.Problemf("device", "%w", err)
 	}
 	return nil
 }

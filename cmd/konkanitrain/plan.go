@@ -98,7 +98,8 @@ func newPlanOptions() (*planOptions, error) {
 	return o, nil
 }
 
-// read fills the settings and says what is to be planned. Nothing is written, and no device is needed.
+// read fills the settings and says what is to be planned. Nothing is written, and no device is needed where a card is
+// named.
 func (o *planOptions) read() (train.PlanOptions, error) {
 	asked := train.PlanOptions{}
 	err := errors.Join(o.fill(&o.config), o.ownSet.Apply(), o.ownSet.Check().Err())
@@ -133,10 +134,11 @@ func (o *planOptions) forWhat(asked *train.PlanOptions) error {
 	if o.flags.Changed("tokens_per_second") && o.own.Seconds == 0 {
 		problems = append(problems, settings.Problemf("tokens_per_second", "tokens_per_second is for utterances that --seconds makes up; those of a manifest have their texts"))
 	}
-	device := o.config.Run.Device
 	if asked.Card == nil {
-		problems = append(problems, needDevice(device))
-	} else if device == "cpu" {
+		var err error
+		asked.Card, err = o.config.Run.OwnCard()
+		problems = append(problems, err)
+	} else if o.config.Run.Device == "cpu" {
 		problems = append(problems, settings.Problemf("device card", "device is cpu, and the plan is for the card %s: leave one out", asked.Card.Name))
 	}
 	return errors.Join(problems...)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"konkanitrain/internal/settings"
+	"konkanitrain/recognize"
 	"konkanitrain/train"
 )
 
@@ -40,8 +41,16 @@ func runTrain(ctx context.Context, args []string, s streams) error {
 		}
 		fmt.Fprintf(s.out, "NOTE: %s holds no setting: %s used\n", o.source.Config, used)
 	}
-	_, err = train.Run(ctx, config, train.Options{Out: s.out, Origin: o.origin})
+	_, err = train.Run(ctx, config, train.Options{Out: s.out, Origin: o.origin, Device: o.device, Program: ownName()})
 	return err
+}
+
+// ownName is what a person has typed to start this program, if that is one of its names; "" if it isn't.
+func ownName() string {
+	if name := filepath.Base(os.Args[0]); name == programName || name == gpuName {
+		return name
+	}
+	return ""
 }
 
 // trainOptions are the settings of a run and the YAML file they may come from.
@@ -49,8 +58,9 @@ type trainOptions struct {
 	*options
 	source    source
 	sourceSet *settings.Set
-	emptyFile bool          // the file holds no setting
-	origin    *train.Origin // what a resumed run goes on from, opened for its settings; nil for a new run
+	emptyFile bool              // the file holds no setting
+	device    *recognize.Device // what computes, opened; nil before load
+	origin    *train.Origin     // what a resumed run goes on from, opened for its settings; nil for a new run
 }
 
 // source is the flag for the file of settings.
@@ -107,14 +117,21 @@ func (o *trainOptions) given() error {
 // checkMachine looks at what the settings name: manifests, folders and the device.
 func (o *trainOptions) checkMachine(config *train.Config) error {
 	r := config.Run
-	if err := errors.Join(o.checkInputs(config), needDevice(r.Device)); err != nil {
+	device, failed := r.OpenDevice()
+	if err := errors.Join(o.checkInputs(config), failed); err != nil {
+		device.Close()
 		return err // and no folder is made
 	}
 	problems := []error{writable("checkpoint_dir", r.CheckpointDir)}
 	if r.LogDir != "" {
 		problems = append(problems, writable("log_dir", r.LogDir))
 	}
-	return errors.Join(problems...)
+	if err := errors.Join(problems...); err != nil {
+		device.Close()
+		return err
+	}
+	o.device = device
+	return nil
 }
 
 // checkInputs looks at what is read: manifests and checkpoints.

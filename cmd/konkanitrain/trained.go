@@ -15,7 +15,9 @@ type trained struct {
 
 // machine is the settings of a command that uses a trained model: what computes.
 type machine struct {
-	Device         string  `yaml:"device" default:"auto" check:"auto|cpu|cuda" help:"what computes"`
+	Device         string  `yaml:"device" default:"auto" check:"any" help:"what computes: auto (a card, or else the CPU), cpu, cuda or cuda:N, the card with this number"`
+	CUDADriver     string  `yaml:"cuda_driver" default:"" check:"path" zero:"the system's" help:"file of the CUDA driver's library, libcuda.so.1"`
+	CUDABLAS       string  `yaml:"cuda_blas" default:"" check:"path" zero:"the newest that is found" help:"file of cuBLAS, such as libcublas.so.12"`
 	CPUWorkers     int     `yaml:"cpu_workers" default:"0" check:"0..1024" zero:"one for each core" help:"compute workers on a CPU"`
 	MemoryLimit    string  `yaml:"memory_limit" default:"auto" check:"not empty" help:"the most memory to hold in all, as 2GiB; auto: what the machine, its control group or ulimit leaves"`
 	MemoryFraction float64 `yaml:"memory_fraction" default:"0" check:"share" zero:"0.9 of the machine's memory, or all of a memory_limit that is given" help:"share of the machine's memory, or of memory_limit, to hold"`
@@ -36,7 +38,7 @@ func (o *options) apply(rules func(*settings.Problems)) error {
 // rules are what the settings of a command that uses a trained model have to agree with.
 func (t trained) rules(p *settings.Problems) { p.Add(needFile("checkpoint", t.Checkpoint, "PATH")) }
 func (m machine) rules(p *settings.Problems) {
-	p.Add(needDevice(m.Device))
+	p.Add(settings.About("device", m.device().Check()))
 	_, _, err := m.memory().Budget()
 	p.Add(settings.About("memory_limit", err))
 }
@@ -45,7 +47,16 @@ func (m machine) memory() recognize.Memory {
 	return recognize.Memory{Limit: m.MemoryLimit, Fraction: m.MemoryFraction}
 }
 
-// open loads the model.
-func open(t trained, m machine, log io.Writer) (*recognize.Model, error) {
-	return recognize.Load(t.Checkpoint, recognize.LoadOptions{Device: m.Device, Workers: m.CPUWorkers, Memory: m.memory(), Log: log})
+func (m machine) device() recognize.DeviceSetting {
+	return recognize.DeviceSetting{Name: m.Device, Driver: m.CUDADriver, BLAS: m.CUDABLAS}
+}
+
+// open loads the model. A device that can't be used is a mistake in the command line.
+func (o *options) open(t trained, m machine, log io.Writer) (*recognize.Model, error) {
+	model, err := recognize.Load(t.Checkpoint, recognize.LoadOptions{Device: m.device(), Workers: m.CPUWorkers, Memory: m.memory(), Log: log})
+	var refused *recognize.DeviceError
+	if errors.As(err, &refused) {
+		err = o.usage(err)
+	}
+	return model, err
 }

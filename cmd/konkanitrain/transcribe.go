@@ -54,7 +54,7 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
-	model, err := open(c.trained, c.machine, s.err)
+	model, err := o.open(c.trained, c.machine, s.err)
 	if err != nil {
 		return err
 	}

@@ -112,6 +112,7 @@ type Options struct {
 	Index    int    // of the card among those that the driver shows
 	Driver   string // the driver's library; "" looks for the system's
 	BLAS     string // cuBLAS; "" looks for the newest
+	NVML     string // the library that knows the processes on a card; "" looks for the system's
 	NoGraphs bool   // queue launches one by one
 	Sync     bool   // wait for each launch, so that an error names the kernel that made it; for finding faults, and slow
 }

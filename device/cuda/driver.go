@@ -66,8 +66,8 @@ func start(o Options) (cards int, err error) {
 		var stopped *shim.NotStarted
 		switch {
 		case errors.As(err, &missing):
-			return 0, fmt.Errorf("%w: libcuda.so.1 was looked for and not found: install NVIDIA's driver (%s); in a container, start it "+
-				"with the card (docker run --gpus all)", ErrNoDriver, missing)
+			return 0, fmt.Errorf("%w: install NVIDIA's driver; in a container, start it "+
+				"with the card (docker run --gpus all); tried %w", ErrNoDriver, missing)
 		case errors.As(err, &stopped) && stopped.Code == codeNoDevice:
 			return 0, fmt.Errorf("%w: the driver finds no card at all%s", ErrNoDevice, hidden())
 		case errors.As(err, &stopped):
@@ -142,27 +142,32 @@ func Available(o Options) ([]Info, error) {
 	return all, nil
 }
 
-// choose is the card with a number, which must be one that kernels run on.
-func choose(o Options) (Info, error) {
+// find is the card with a number.
+func find(o Options) (Info, error) {
 	all, err := Available(o)
 	if err != nil {
 		return Info{}, err
 	}
-	if o.Index < 0 || o.Index >= len(all) {
-		var names []string
-		for _, i := range all {
-			names = append(names, fmt.Sprintf("cuda:%d %s", i.Index, i.Name))
-		}
-		verb := "there are"
-		if len(names) == 1 {
-			verb = "there is"
-		}
-		return Info{}, fmt.Errorf("%w: cuda:%d; %s %d: %s%s", ErrNoDevice, o.Index, verb, len(names), strings.Join(names, ", "), hidden())
+	if o.Index >= 0 && o.Index < len(all) {
+		return all[o.Index], nil
 	}
-	i := all[o.Index]
-	if i.Major < oldestCard {
+	var names []string
+	for _, i := range all {
+		names = append(names, fmt.Sprintf("cuda:%d %s", i.Index, i.Name))
+	}
+	verb := "are"
+	if len(names) == 1 {
+		verb = "is"
+	}
+	return Info{}, fmt.Errorf("%w: cuda:%d; there %s %d: %s%s", ErrNoDevice, o.Index, verb, len(names), strings.Join(names, ", "), hidden())
+}
+
+// choose is find for a card that kernels run on.
+func choose(o Options) (Info, error) {
+	i, err := find(o)
+	if err == nil && i.Major < oldestCard {
 		return Info{}, fmt.Errorf("%w: cuda:%d, %s, has compute capability %d.%d, and the kernels need %d.0 (Pascal, 2016) or newer: "+
 			"use another card, or --device cpu", ErrOldCard, i.Index, i.Name, i.Major, i.Minor, oldestCard)
 	}
-	return i, nil
+	return i, err
 }

@@ -55,7 +55,7 @@ type Response struct {
 	Waiting int `json:"waiting,omitempty"`
 }
 
-// Info is a run's place and its memory. All amounts are bytes.
+// Info is a run's place and its memory: that of its buffers, which lie on the card if it has one. Amounts are bytes.
 type Info struct {
 	PID     int       `json:"pid"`
 	Started time.Time `json:"started"` // this process's part of the run
@@ -73,7 +73,20 @@ type Info struct {
 	RSS          int64 `json:"rss"`           // of the process, as the system counts, 0: unknown
 	PeakRSS      int64 `json:"peak_rss"`
 
-	Holders []Holder `json:"holders"` // who holds it
+	Holders []Holder `json:"holders"`        // who holds it
+	Card    *Card    `json:"card,omitempty"` // nil: the run computes on the CPU
+}
+
+// Card is the card that a run computes on. Amounts are bytes.
+type Card struct {
+	Device      string   `json:"device"` // cuda:0
+	Title       string   `json:"title"`
+	Free        int64    `json:"free"`  // of its memory
+	Total       int64    `json:"total"` // 0: the card doesn't answer any more
+	Other       int64    `json:"other"` // in contexts, the run's too, and other programs
+	Host        int64    `json:"host"`  // what the run has of the machine's memory beside
+	HostLimit   int64    `json:"host_limit"`
+	HostHolders []Holder `json:"host_holders"` // who holds that
 }
 
 // Holder is who holds memory.

@@ -54,6 +54,7 @@ func lossCases() (cases []Case) {
 		Case{Name: "ctc/an absent row", Build: BuildCTC(2), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
 			Floats(r, 2, 4, 3), Lengths(0, 7), Ints([]int{2, 2}, 0, 0, 2, 1), Lengths(-1, 2),
 		}},
+		longCTC(),
 	)
 	lengths, counts := []int{1, 5, 37, 80, 81, 200}, []int{0, 3, 1, 8, 9, 13} // the second has no alignment with factors 4 and 8
 	var targets []op.Array
@@ -76,6 +77,9 @@ func lossCases() (cases []Case) {
 			Case{Name: fmt.Sprint("crossentropy/smoothing ", e), Build: BuildCrossEntropy(e), Tol: 1e-6, Why: why, In: []op.Array{
 				Floats(r, 3, 5, 7), Ints([]int{3, 4}, 3, 3, 2, 6, 5, 0, 0, 0, 0, 0, 0, 0), Lengths(4, 1, 0),
 			}},
+			Case{Name: fmt.Sprint("crossentropy/many classes, smoothing ", e), Build: BuildCrossEntropy(e), Tol: 1e-6, Why: why, In: []op.Array{
+				Floats(r, 2, 9, 101), Ints([]int{2, 8}, 3, 3, 2, 100, 5, 64, 31, 32, 99, 7, 0, 0, 0, 0, 0, 0), Lengths(8, 2),
+			}},
 			Case{Name: fmt.Sprint("crossentropy/two classes, smoothing ", e), Build: BuildCrossEntropy(e), Tol: 1e-6, Why: why, In: []op.Array{
 				Floats(r, 1, 2, 2), Ints([]int{1, 1}, 1), Lengths(1),
 			}},
@@ -94,6 +98,20 @@ func lossCases() (cases []Case) {
 		In: []Operand{Sequences(Rand(52), steps, 20), Growing(targets...), LengthsEach(lengths, -1)}, Extra: 4, Blind: true, Why: "equality",
 	}})
 	return append(cases, totalCases()...)
+}
+
+// longCTC has more states than a card's block has threads, more classes than a warp, and likelihoods far below what a
+// float64 holds: e^-3143.
+func longCTC() Case {
+	logits, tokens := Floats(Rand(75), 1, 190, 70), Tokens(76, 150, 70)
+	for i := range logits.Data {
+		logits.Data[i] = float64(float32(10 * logits.Data[i]))
+	}
+	return Case{
+		Name: "ctc/many states and small likelihoods", Build: BuildCTC(1), Tol: 3e-5,
+		Why: "a log-softmax in float32 of logits of some 40 (2e-6 in each of 190 frames), the rest in float64",
+		In:  []op.Array{logits, Lengths(190), Ints([]int{1, 150}, tokens.Ints...), Lengths(150)},
+	}
 }
 
 func totalCases() (cases []Case) {

@@ -1,9 +1,10 @@
-// Gencuda writes what a build with the tag gpu needs in place of a CUDA toolkit. All of it is derived from the header
-// that lies inside the module gorgonia.org/cu:
+// Gencuda writes what a build with the tag gpu needs in place of a CUDA toolkit. All of it is derived from headers that
+// lie inside the modules gorgonia.org/cu and github.com/NVIDIA/go-nvml:
 //
-//	<out>/include/cuda.h     that header, with the symbols' names of the ABI (cuMemAlloc is cuMemAlloc_v2)
-//	<out>/include/calls.h    a list of all driver calls but cuInit, as CALL(index, symbol) lines, for package shim
-//	<out>/lib/libcuda.a      an empty archive: it is what -lcuda finds
+//	<out>/include/cuda.h           cu's header, with the symbols' names of the ABI (cuMemAlloc is cuMemAlloc_v2)
+//	<out>/include/cuda_calls.h     a list of all driver calls but cuInit, as CALL(index, symbol) lines, for package shim
+//	<out>/include/nvml_calls.h     such a list of the calls of NVML
+//	<out>/lib/libcuda.a            an empty archive: it is what -lcuda finds
 //
 // None of it belongs in the repository. It prints the settings of cgo that make use of it.
 package main
@@ -32,48 +33,60 @@ func main() {
 }
 
 func run(out string) error {
-	module, err := moduleFolder()
+	out, err := filepath.Abs(out)
 	if err != nil {
 		return err
 	}
-	raw, err := os.ReadFile(filepath.Join(module, "cmd", "genlib", "cuda.h"))
-	if err != nil {
-		return err
-	}
-	files, err := generate(string(raw))
-	if err != nil {
-		return fmt.Errorf("the header in %s: %w", module, err)
-	}
-	if out, err = filepath.Abs(out); err != nil {
-		return err
+	files := map[string]string{"lib/libcuda.a": "!<arch>\n"}
+	for _, h := range []struct {
+		module, path string
+		derive       func(header string, files map[string]string) error
+	}{
+		{"gorgonia.org/cu", "cmd/genlib/cuda.h", driver},
+		{"github.com/NVIDIA/go-nvml", "pkg/nvml/nvml.h", nvml},
+	} {
+		folder, err := moduleFolder(h.module)
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(folder, filepath.FromSlash(h.path))
+		header, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := h.derive(string(header), files); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	for name, text := range files {
-		if err := write(filepath.Join(out, name), text); err != nil {
+		if err := write(filepath.Join(out, filepath.FromSlash(name)), text); err != nil {
 			return err
 		}
 	}
 	// The archive's folder has to be in CGO_LDFLAGS: these come before the folders that cu names in its own flags, where
 	// a linker would find the system's driver, and bind the program to it.
-	fmt.Printf("export CGO_ENABLED=1 CGO_CFLAGS='-O2 -I%s' CGO_LDFLAGS='-O2 -L%s'\n", filepath.Join(out, "include"), filepath.Join(out, "lib"))
+	fmt.Printf("export CGO_ENABLED=1 CGO_CFLAGS='-O2 -Wno-deprecated-declarations -I%s' CGO_LDFLAGS='-O2 -L%s'\n", filepath.Join(out, "include"), filepath.Join(out, "lib"))
 	return nil
 }
 
-// moduleFolder is where the source of gorgonia.org/cu lies, in the version that go.mod names.
-func moduleFolder() (string, error) {
-	for _, args := range [][]string{{"mod", "download", "gorgonia.org/cu"}, {"list", "-m", "-f", "{{.Dir}}", "gorgonia.org/cu"}} {
-		out, err := exec.Command("go", args...).Output()
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			err = fmt.Errorf("%w: %s", err, exit.Stderr)
-		}
-		if err != nil {
-			return "", fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
-		}
-		if args[0] == "list" {
-			return strings.TrimSpace(string(out)), nil
-		}
+// moduleFolder is where the source of a module lies, in the version that go.mod names.
+func moduleFolder(module string) (string, error) {
+	if _, err := goCommand("mod", "download", module); err != nil {
+		return "", err
 	}
-	panic("unreachable")
+	return goCommand("list", "-m", "-f", "{{.Dir}}", module)
+}
+
+func goCommand(args ...string) (string, error) {
+	out, err := exec.Command("go", args...).Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = fmt.Errorf("%w: %s", err, exit.Stderr)
+	}
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
+	}
+	return strings.TrimSpace(string(out)), nil
 }
 
 // write leaves a file alone that has this text already, so that what was built from it stays up to date.
@@ -88,38 +101,34 @@ func write(name, text string) error {
 }
 
 var (
-	// The header begins with types of the C library, which the real includes define.
-	start = regexp.MustCompile(`(?m)^typedef uint32_t cuuint32_t;`)
-	call  = regexp.MustCompile(`(?m)^(?:\w.*[ ])?CUresult\s+(cu\w+)\(`)
+	// cu's header begins with types of the C library, which the real includes define.
+	driverStart = regexp.MustCompile(`(?m)^typedef uint32_t cuuint32_t;`)
+	driverCall  = regexp.MustCompile(`(?m)^(?:\w.*[ ])?CUresult\s+(cu\w+)\(`)
+	nvmlCall    = regexp.MustCompile(`(?m)\bDECLDIR\b.*?\b(nvml\w+)\s*\(`)
 )
 
-// fewestCalls is how many calls the header has at least; less means that it has another layout.
-const fewestCalls = 200
-
-// generate is the files, by their names below the output folder.
-func generate(header string) (map[string]string, error) {
-	at := start.FindStringIndex(header)
+// driver derives the files of CUDA's driver from cu's header.
+func driver(header string, files map[string]string) (err error) {
+	at := driverStart.FindStringIndex(header)
 	if at == nil {
-		return nil, errors.New("another layout: no cuuint32_t")
+		return errors.New("another layout: no cuuint32_t")
 	}
 	api := header[at[0]:]
 	suffix := versioned()
-	var symbols []string
-	for _, m := range call.FindAllStringSubmatch(api, -1) {
-		if m[1] != "cuInit" { // package shim has its own
-			symbols = append(symbols, m[1]+suffix[m[1]])
+	files["include/cuda.h"] = cudaHeader(api, suffix)
+	files["include/cuda_calls.h"], err = callList(driverCall, api, func(name string) string {
+		if name == "cuInit" { // package shim has its own
+			return ""
 		}
-	}
-	slices.Sort(symbols)
-	symbols = slices.Compact(symbols)
-	if len(symbols) < fewestCalls {
-		return nil, fmt.Errorf("another layout: %d driver calls", len(symbols))
-	}
-	return map[string]string{
-		"include/cuda.h":  cudaHeader(api, suffix),
-		"include/calls.h": callList(symbols),
-		"lib/libcuda.a":   "!<arch>\n",
-	}, nil
+		return name + suffix[name]
+	})
+	return err
+}
+
+// nvml derives the list of NVML's calls from go-nvml's header.
+func nvml(header string, files map[string]string) (err error) {
+	files["include/nvml_calls.h"], err = callList(nvmlCall, header, func(name string) string { return name })
+	return err
 }
 
 const notice = "// Code generated by gencuda. DO NOT EDIT.\n"
@@ -136,14 +145,28 @@ func cudaHeader(api string, suffix map[string]string) string {
 	return s.String()
 }
 
-func callList(symbols []string) string {
+// fewestCalls is how many calls a header has at least; less means that it has another layout.
+const fewestCalls = 200
+
+// callList is the calls of a header as lines of a macro. symbol is the name in the library, "" for a call to leave out.
+func callList(call *regexp.Regexp, header string, symbol func(name string) string) (string, error) {
+	var symbols []string
+	for _, m := range call.FindAllStringSubmatch(header, -1) {
+		if name := symbol(m[1]); name != "" {
+			symbols = append(symbols, name)
+		}
+	}
+	slices.Sort(symbols)
+	symbols = slices.Compact(symbols)
+	if len(symbols) < fewestCalls {
+		return "", fmt.Errorf("another layout: %d calls", len(symbols))
+	}
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s#define CALLS %d\n#ifdef CALL\n", notice, len(symbols))
+	s.WriteString(notice)
 	for i, name := range symbols {
 		fmt.Fprintf(&s, "CALL(%d, %s)\n", i, name)
 	}
-	s.WriteString("#endif\n")
-	return s.String()
+	return s.String(), nil
 }
 
 // versioned are the calls whose symbol in the driver's library differs from their name in the API, which is what the

@@ -1,7 +1,8 @@
 //go:build gpu
 
-// Package shim lets a program that uses gorgonia.org/cu link without a CUDA toolkit and start without a driver. It
-// defines all the driver's functions itself, as jumps through a table that [Open] fills from the real library.
+// Package shim lets a program that uses gorgonia.org/cu and go-nvml link without a CUDA toolkit and start without a
+// driver. It defines all functions of both libraries itself, as jumps through tables that [Open] and [OpenNVML] fill from
+// the real ones.
 //
 // It needs what the program gencuda writes, and its folder of libraries in CGO_LDFLAGS.
 package shim
@@ -20,28 +21,38 @@ import (
 	"unsafe"
 )
 
-// places are where the system's driver is: where the loader looks, then where containers and WSL put it.
-var places = []string{
-	"libcuda.so.1",
-	"/usr/lib/x86_64-linux-gnu/libcuda.so.1",
-	"/usr/lib64/libcuda.so.1",
-	"/usr/lib64-nvidia/libcuda.so.1",
-	"/usr/local/nvidia/lib64/libcuda.so.1",
-	"/usr/lib/wsl/lib/libcuda.so.1",
+// folders are where the driver's libraries are: where the loader looks, then where distributions, containers and WSL put
+// them.
+var folders = []string{
+	"",
+	"/usr/lib/x86_64-linux-gnu/",
+	"/usr/lib64/",
+	"/usr/lib64-nvidia/",
+	"/usr/local/nvidia/lib64/",
+	"/usr/lib/wsl/lib/",
+}
+
+// library is one that is opened once for the process.
+type library struct {
+	what, name string
+	open       func(path *C.char) C.int
+	opened     string // "" as long as it isn't
 }
 
 var (
-	mu     sync.Mutex
-	opened string
+	mu     sync.Mutex // of both, and of what the C code says
+	driver = library{what: "CUDA driver", name: "libcuda.so.1", open: func(path *C.char) C.int { return C.shim_open_cuda(path) }}
+	nvml   = library{what: "NVML", name: "libnvidia-ml.so.1", open: func(path *C.char) C.int { return C.shim_open_nvml(path) }}
 )
 
-// NotFound is the error where there is no driver's library.
+// NotFound is the error where a library isn't there.
 type NotFound struct {
+	Library string   // "libcuda.so.1"
 	Reasons []string // of each place, what the loader said
 }
 
 // Error lists the places.
-func (e *NotFound) Error() string { return strings.Join(e.Reasons, "; ") }
+func (e *NotFound) Error() string { return e.Library + ": " + strings.Join(e.Reasons, "; ") }
 
 // NotStarted is the error of a driver that is there and does not start.
 type NotStarted struct {
@@ -56,24 +67,33 @@ func (e *NotStarted) Error() string {
 
 // Open loads and starts the driver, once for the process, and returns its library's name. An empty path looks for the
 // system's. An error is a *NotFound, a *NotStarted, or says that another driver is open.
-func Open(path string) (string, error) {
+func Open(path string) (string, error) { return driver.load(path) }
+
+// OpenNVML loads NVML, once for the process, and returns its library's name. An empty path looks for the system's.
+func OpenNVML(path string) (string, error) { return nvml.load(path) }
+
+func (l *library) load(path string) (string, error) {
 	mu.Lock()
 	defer mu.Unlock()
-	if opened != "" {
-		if path != "" && path != opened {
-			return "", fmt.Errorf("the CUDA driver %s is open in this process, %s can't be opened beside it", opened, path)
+	if l.opened != "" {
+		if path != "" && path != l.opened {
+			return "", fmt.Errorf("the %s in %s is open in this process, %s can't be opened beside it", l.what, l.opened, path)
 		}
-		return opened, nil
+		return l.opened, nil
 	}
-	try := places
+	var try []string
+	for _, f := range folders {
+		try = append(try, f+l.name)
+	}
+	missing := &NotFound{Library: l.name}
 	if path != "" {
 		try = []string{path}
+		missing.Library = path
 	}
-	missing := &NotFound{}
 	for _, p := range try {
-		switch code := open(p); code {
+		switch code := int(l.at(p)); code {
 		case 0:
-			opened = p
+			l.opened = p
 			return p, nil
 		case C.SHIM_NO_LIBRARY:
 			missing.Reasons = append(missing.Reasons, C.GoString(C.shim_why()))
@@ -84,8 +104,8 @@ func Open(path string) (string, error) {
 	return "", missing
 }
 
-func open(path string) int {
+func (l *library) at(path string) C.int {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
-	return int(C.shim_open(name))
+	return l.open(name)
 }

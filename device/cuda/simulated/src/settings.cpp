@@ -8,7 +8,6 @@
 namespace sim {
 
 std::recursive_mutex mutex;
-Settings settings;
 bool started;
 
 static std::mt19937 generator;
@@ -66,7 +65,8 @@ static Settings environment() {
   }
   return s;
 }
-__attribute__((constructor)) static void read_environment() { settings = environment(); }
+
+Settings settings = environment();
 
 // ---- counters and faults
 

@@ -1,0 +1,183 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"konkanitrain/device"
+	"konkanitrain/device/cuda"
+	"konkanitrain/engine"
+	"konkanitrain/internal/words"
+	"konkanitrain/model"
+	"konkanitrain/update"
+)
+
+// ErrCardLost says that the run was stopped because its card failed, after what there was to save had been saved: the
+// driver lets no program go on whose kernel has failed, and nothing can be read from the card any more.
+var ErrCardLost = errors.New("the card failed")
+
+// snapshot is a copy of a run on the host: weights, moments, and the state of that update. From it a run is saved whose
+// card has failed. There is one, so a card that fails while it is taken leaves none.
+type snapshot struct {
+	buffers    [3]device.Buffer // by engine.Flat
+	parameters []model.Parameter
+	offsets    map[string]int64 // of each parameter in each of the buffers
+	state      state
+	whole      bool // the buffers hold the weights and moments of state
+}
+
+// newSnapshot has the memory for a copy, all of it: there is none to be had when it is needed. Without memory the error
+// wraps *device.OutOfMemory.
+func newSnapshot(host device.Device, parameters []model.Parameter) (*snapshot, error) {
+	s := &snapshot{parameters: parameters, offsets: map[string]int64{}}
+	bytes := int64(0)
+	for _, p := range parameters {
+		s.offsets[p.Name] = bytes
+		bytes += parameterBytes(p)
+	}
+	for i := range s.buffers {
+		var err error
+		if s.buffers[i], err = host.Alloc(bytes, "copies of weights and moments"); err != nil {
+			s.free()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// parameterBytes is what Export writes of a parameter.
+func parameterBytes(p model.Parameter) int64 {
+	n := int64(4) // of a float32
+	for _, size := range p.Shape {
+		n *= int64(size)
+	}
+	return n
+}
+
+func (s *snapshot) free() {
+	if s == nil {
+		return
+	}
+	for _, b := range s.buffers {
+		if b != nil {
+			b.Free()
+		}
+	}
+}
+
+// take copies what a replica holds, and the state that goes with it. Weights that are not finite numbers are not worth a
+// copy: the one before stays.
+func (s *snapshot) take(replica update.Replica, now state) error {
+	if odd, err := replica.Finite(); odd != nil || err != nil {
+		return err // before anything is overwritten: what is queued on the card has been waited for
+	}
+	s.whole = false
+	for of, b := range s.buffers {
+		for _, p := range s.parameters {
+			if err := replica.Export(engine.Flat(of), p.Name, io.NewOffsetWriter(b, s.offsets[p.Name])); err != nil {
+				return fmt.Errorf("the copy of %s on the host: %w", p.Name, err)
+			}
+		}
+	}
+	s.state, s.whole = now, true
+	return nil
+}
+
+// updates is the update that the copy is of; less than any without one.
+func (s *snapshot) updates() int {
+	if s == nil || !s.whole {
+		return math.MinInt
+	}
+	return s.state.Progress.Updates
+}
+
+// copied is a replica whose card has failed, with the weights and moments of a copy in place of its own. It can be
+// saved, and that is all.
+type copied struct {
+	update.Replica
+	*snapshot
+}
+
+// Export writes a parameter's part of the copy.
+func (c *copied) Export(of engine.Flat, name string, w io.Writer) error {
+	for _, p := range c.parameters {
+		if p.Name == name && int(of) < len(c.buffers) {
+			_, err := io.Copy(w, io.NewSectionReader(c.buffers[of], c.offsets[name], parameterBytes(p)))
+			return err
+		}
+	}
+	return fmt.Errorf("the copy has no parameter %s in buffer %d", name, of)
+}
+
+// Finite has been looked at when the copy was taken.
+func (c *copied) Finite() (*engine.NotFinite, error) { return nil, nil }
+
+// prepareSnapshot makes room for copies, where the run takes any.
+func (r *run) prepareSnapshot() (err error) {
+	if r.onCard() && r.cfg.Run.SnapshotEvery > 0 && !r.profiling() {
+		if r.snapshot, err = newSnapshot(r.host, r.ledger.memory.parameters); err != nil {
+			var oom *device.OutOfMemory
+			if errors.As(err, &oom) {
+				oom.Advice = "this is memory of the host, not of the card; --snapshot_every 0 does without the copy from which a run is saved whose card fails"
+				err = lacking(err)
+			}
+		}
+	}
+	return err
+}
+
+// copyState takes a copy where one is due: after so many updates, or a validation, that neither the last copy nor the
+// last checkpoint has.
+func (r *run) copyState() error {
+	s, l := r.snapshot, r.ledger
+	if s == nil || l.standing == saved {
+		return nil
+	}
+	n, have := r.updater.Updates, max(s.updates(), l.onDisk)
+	if n < have+r.cfg.Run.SnapshotEvery && !(l.state.Judged == n && s.state.Judged != n) {
+		return nil
+	}
+	return s.take(r.replica, l.state)
+}
+
+// lost says that an error is that of a card whose context is gone.
+func lost(err error) bool { return errors.Is(err, cuda.ErrLost) }
+
+// rescue saves a run whose card has failed from the last copy, unless the last checkpoint is as new, and says what is
+// made again, and how. err is what the card said.
+func (r *run) rescue(err error) error {
+	l, made := r.ledger, r.updater.Updates
+	err = fmt.Errorf("%w: %w", ErrCardLost, err)
+	if r.profiling() {
+		return err
+	}
+	if s := r.snapshot; s != nil && s.updates() >= l.onDisk && s.whole && l.standing != saved {
+		l.memory.replica = &copied{r.replica, s}
+		l.state, l.good, l.standing = s.state, s.state, ahead
+		l.nameBest()
+		if failed := l.save(false); failed != nil {
+			return fmt.Errorf("%w\nupdate %d, of which there is a copy, is not saved: %w", err, s.updates(), failed)
+		}
+	}
+	switch again := made - l.onDisk; {
+	case l.newest == "":
+		return fmt.Errorf("%w\nthere is neither a checkpoint nor a copy (snapshot_every %d): begin anew", err, r.cfg.Run.SnapshotEvery)
+	case !l.inside(l.newest):
+		return l.withNewest(err)
+	default:
+		return fmt.Errorf("%w\nupdate %d is saved in %s; %s made again: %s", err, l.onDisk, l.newest, areMade(again), r.resumeCommand(""))
+	}
+}
+
+// areMade is "3 updates are", "1 update is" or "no update is".
+func areMade(n int) string {
+	switch n {
+	case 0:
+		return "no update is"
+	case 1:
+		return "1 update is"
+	}
+	return words.Count(n, "update") + " are"
+}

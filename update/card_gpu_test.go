@@ -1,0 +1,147 @@
+//go:build gpu
+
+package update
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"konkanitrain/data"
+	"konkanitrain/device"
+	"konkanitrain/device/cuda"
+	"konkanitrain/device/cuda/simulated"
+	"konkanitrain/engine"
+	"konkanitrain/model"
+	"konkanitrain/op"
+)
+
+// openSimulated is a simulated card.
+func openSimulated(t testing.TB) cuda.Card {
+	t.Helper()
+	l := simulated.Build(t, simulated.Options{})
+	card, err := cuda.Open(cuda.Options{Driver: l.Driver, BLAS: l.BLAS})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := card.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := card.Load(op.Modules()); err != nil {
+		t.Fatal(err)
+	}
+	return card
+}
+
+// newCard is a replica on a card, with its start values.
+func newCard(t testing.TB, card cuda.Card, net model.Config, half bool) *engine.Card[Variant] {
+	t.Helper()
+	network, err := NetworkOn(op.CUDA, net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := engine.NewCard(card, device.NewPool(card, 0), engine.NewLibrary(network), half, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	if err := c.Initialize(7); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A simulated card's losses and gradients are those of the PyTorch reference.
+func TestSimulatedCardGolden(t *testing.T) {
+	card := openSimulated(t)
+	for _, name := range []string{"model_f2", "model_f4", "model_f8", "model_f4_ctc_only"} {
+		t.Run(name, func(t *testing.T) {
+			g := openGolden(t, name)
+			r := g.load(newCard(t, card, g.net, false))
+			g.check(r, []microBatch{{rows: []int{0, 1, 2, 3}, shape: g.shape}})
+			var single []microBatch
+			for i, e := range g.window {
+				shape := model.Shape{Batch: 1, Frames: e.Frames + 5, Tokens: max(1, len(e.Tokens))}
+				single = append(single, microBatch{rows: []int{i}, shape: shape})
+				e.Features = e.Features[:e.Frames*g.net.NumMels]
+			}
+			g.check(r, single)
+		})
+	}
+}
+
+// Updates on a simulated card follow those of the CPU, as wholes and in parts, with the next window's inputs on their way
+// and without.
+func TestSimulatedCardUpdates(t *testing.T) {
+	card := openSimulated(t)
+	for _, layers := range []int{0, 1} {
+		net := tinyNetwork(4, layers)
+		o := options
+		want := New(net, newCrew(t, net, 1), o)
+		whole := New(net, newCard(t, card, net, false), o)
+		parts := New(net, inParts{newCard(t, card, net, false)}, o)
+		windows := [][]*data.Example{windowOfFour(net), windowOfFour(net)[1:], append(windowOfFour(net)[:2], unread(noise(9, 100, net.NumMels)))}
+		for i := range 6 {
+			window := windows[i%3]
+			whole.Next = nil
+			if i%2 == 0 {
+				whole.Next = func() []*data.Example { return windows[(i+1)%3] }
+			}
+			a, b, c := mustUpdate(t, want, window), mustUpdate(t, whole, window), mustUpdate(t, parts, window)
+			if b.Loss != c.Loss || b.Norm != c.Norm {
+				t.Errorf("update %d: loss and norm are %v and %v as a whole, %v and %v in parts", i+1, b.Loss, b.Norm, c.Loss, c.Norm)
+			}
+			// The weights drift apart by what rounding becomes in Adam's steps.
+			if d := math.Abs(a.Loss-b.Loss) / a.Loss; d > 1e-4 {
+				t.Errorf("update %d: loss %v on the CPU, %v on the card", i+1, a.Loss, b.Loss)
+			}
+			if d := math.Abs(a.Norm-b.Norm) / a.Norm; d > 1e-2 {
+				t.Errorf("update %d: norm %v on the CPU, %v on the card", i+1, a.Norm, b.Norm)
+			}
+		}
+	}
+}
+
+// inParts hides that a replica makes updates as wholes.
+type inParts struct{ Replica }
+
+// In half precision losses stay within two percent of those of float32. An overflow changes nothing but the loss scale.
+func TestSimulatedCardHalf(t *testing.T) {
+	card := openSimulated(t)
+	net := tinyNetwork(4, 1)
+	o := options
+	full := New(net, newCard(t, card, net, false), o)
+	o.Half = true
+	r := rigOf(t, net, newCard(t, card, net, true))
+	full.Runner.Replica = rigOf(t, net, full.Runner.Replica).Replica
+	half := New(net, r.Replica, o)
+	half.LossScale.Scale = 1 << 40 // overflows float16 at once
+	window := windowOfFour(net)
+	before := r.everything(half)
+	overflows := 0
+	for half.Updates < 6 {
+		scale := half.LossScale.Scale
+		out, err := half.Update(window)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Skipped == NotFiniteGradient {
+			if overflows++; half.LossScale.Scale != scale/2 || half.Updates != 0 {
+				t.Fatalf("after an overflow the scale is %v (%v before), after %d updates", half.LossScale.Scale, scale, half.Updates)
+			}
+			if !slices.Equal(before, r.everything(half)) {
+				t.Fatal("an overflow has changed weights or moments")
+			}
+			continue
+		}
+		want := mustUpdate(t, full, window)
+		if d := math.Abs(out.Loss-want.Loss) / want.Loss; d > 0.02 {
+			t.Errorf("update %d: loss %v in float32, %v in half precision", half.Updates, want.Loss, out.Loss)
+		}
+	}
+	if overflows == 0 {
+		t.Error("nothing overflowed")
+	}
+}
