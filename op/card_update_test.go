@@ -183,7 +183,7 @@ func TestCardUpdate(t *testing.T) {
 					f.weights, f.first, f.second, f.grads, halves, f.decays, constants, make([]float64, op.CardStatus), c.losses)
 			}
 			left := run()
-			card.inEachMode(t, func() error {
+			card.inEachMode(t, false, func() error {
 				if again := run(); !slices.EqualFunc(left, again, bytes.Equal) {
 					return errors.New("another run leaves other bits")
 				}
