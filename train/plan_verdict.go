@@ -92,13 +92,20 @@ func (p *planner) choose() (err error) {
 const (
 	tables     = "tables of constants"
 	workspaces = "workspaces of the kernels"
+	copies     = "float16 weights, constants and scratch" // of a card
 )
+
+// further is what a replica on a card has in buffers beside those that every replica has, in bytes.
+func (p *planner) further() int64 {
+	u := p.replica.Usage()
+	return p.pool.Usage().Allocated - u.Weights - u.Gradients - u.Moments - u.Arenas
+}
 
 // beside are the parts of what is held beside buffers.
 func (p *planner) beside() []PlanPart {
 	u := p.replica.Usage()
 	if p.o.Card != nil {
-		return []PlanPart{{tables, u.Tables}}
+		return []PlanPart{{copies, p.further()}, {tables, u.Tables}}
 	}
 	list := []PlanPart{{workspaces, u.Workspaces}}
 	for _, x := range p.held.parts() {
@@ -163,7 +170,7 @@ func (p *planner) total(of *passes) (PlanTotal, error) {
 	u, arena := p.replica.Usage(), of.most.bytes
 	t := PlanTotal{
 		Weights: u.Weights, Gradients: u.Gradients, Moments: u.Moments, Arena: arena, Arenas: arena * int64(p.workers),
-		Beside: p.pool.Usage().Held, Total: p.totalWith(arena),
+		Beside: p.pool.Usage().Held + p.further(), Total: p.totalWith(arena),
 	}
 	e, err := p.update(of)
 	t.Seconds = e.Seconds
@@ -205,8 +212,5 @@ func (p *planner) notCounted() []string {
 	if p.o.Card == nil {
 		return []string{"other programs; what the process holds beside buffers is foreseen from its heap, and not exact to the byte"}
 	}
-	return []string{
-		"the driver's context and its libraries, a few hundred MB of the card's memory: memory_fraction 0.95 leaves room for them",
-		"the shapes are those of this build's kernels, which are the CPU's; a kernel of the card that needs a workspace takes more",
-	}
+	return []string{"the driver's context and its libraries, a few hundred MB of the card's memory: memory_fraction 0.95 leaves room for them"}
 }
