@@ -20,6 +20,7 @@ type Libraries struct {
 	Driver  string // the simulated libcuda.so.1
 	BLAS    string // the simulated cuBLAS, which works with Driver
 	OldBLAS string // the same of an old version: it has no cublasSetWorkspace
+	NVML    string // the simulated libnvidia-ml.so.1, which works with Driver
 	Null    string // a driver and cuBLAS whose calls do nothing and succeed
 }
 

@@ -81,6 +81,10 @@ func (b *builder) libraries(o Options) (Libraries, error) {
 	if err != nil {
 		return l, err
 	}
+	l.NVML, err = b.library("libnvidia-ml.so.1", l.Driver, []object{cpp("nvml.cpp", "-O1")})
+	if err != nil {
+		return l, err
+	}
 	l.Null, err = b.library("libcuda_null.so.1", "", []object{cpp("null.cpp")})
 	return l, err
 }

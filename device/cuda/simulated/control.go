@@ -9,9 +9,11 @@ package simulated
 #include <stdlib.h>
 
 // A call with its arguments in 8-byte cells: so they lie on this machine for numbers and pointers alike.
-static long long call(void *f, const uint64_t *a) {
-	return ((long long (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t))f)(
-		a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10]);
+typedef uint64_t u;
+static long long call(void *f, const u *a) {
+	return ((long long (*)(u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u))f)(
+		a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11],
+		a[12], a[13], a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23]);
 }
 */
 import "C"
@@ -144,7 +146,7 @@ func call(library unsafe.Pointer, symbol string, args ...uint64) (int64, error) 
 	if f == nil {
 		return 0, errors.New(C.GoString(C.dlerror()))
 	}
-	cells := (*[11]C.uint64_t)(C.calloc(11, 8))
+	cells := (*[24]C.uint64_t)(C.calloc(24, 8))
 	defer C.free(unsafe.Pointer(cells))
 	for i, a := range args {
 		cells[i] = C.uint64_t(a)
