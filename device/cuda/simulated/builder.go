@@ -199,8 +199,8 @@ func wrap(o object, names []string, section string) string {
 	return s.String()
 }
 
-// make makes a file that isn't there, under another name first, so that nobody sees half of one. Who wants the same file
-// at the same time waits for it.
+// make makes a file that isn't there, under another name first, so that nobody sees half of one. Who wants the same
+// file at the same time waits for it.
 func (b *builder) make(path string, f func(out string) error) (string, error) {
 	there := func() bool {
 		now := time.Now()
