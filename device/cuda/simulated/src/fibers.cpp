@@ -154,8 +154,9 @@ static void enter(SimThread* t, void** save_sp) {
 static void wait_here(SimThread* t) {
   unsigned first = t->linear & ~31u, lanes = std::min<unsigned>(32, threads.size() - first);
   if (!settings.seed)
-    for (unsigned n = 1; n < lanes; n++) {
-      SimThread* next = &threads[first + (t->linear - first + n) % lanes];
+    for (unsigned n = 1, lane = t->linear - first; n < lanes; n++) {
+      if (++lane == lanes) lane = 0;
+      SimThread* next = &threads[first + lane];
       if (runnable(*next)) return enter(next, &t->fiber->sp);
     }
   cusim_swap(&t->fiber->sp, scheduler_sp);
@@ -178,11 +179,7 @@ static std::string stuck() {
 static void run_block() {
   next_fresh = at_barrier = done = 0;
   std::fill(arrived.begin(), arrived.end(), 0);
-  for (unsigned i = 0; i < threads.size(); i++) {
-    threads[i].linear = i;
-    threads[i].state = FRESH;
-    threads[i].index = {i % block_dim.x, i / block_dim.x % block_dim.y, i / (block_dim.x * block_dim.y)};
-  }
+  for (SimThread& t : threads) t.state = FRESH;
   if (settings.seed) std::shuffle(order.begin(), order.end(), chance());
   while (done < threads.size() && !fault.code) {
     bool ran = false;
@@ -293,6 +290,10 @@ CUresult run_kernel(const Launch& l) {
   block_dim = l.block;
   size_t n = (size_t)l.block.x * l.block.y * l.block.z;
   threads.resize(n);
+  for (unsigned i = 0; i < n; i++) {
+    threads[i].linear = i;
+    threads[i].index = {i % l.block.x, i / l.block.x % l.block.y, i / (l.block.x * l.block.y)};
+  }
   arrived.resize((n + 31) / 32);
   order.resize(n);
   std::iota(order.begin(), order.end(), 0);
