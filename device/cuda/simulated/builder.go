@@ -91,7 +91,7 @@ func (b *builder) libraries(o Options) (Libraries, error) {
 
 // driverSources make up the driver, with the fibers, the check for races and the kernels.
 var driverSources = []string{"settings.cpp", "cards.cpp", "context.cpp", "stream.cpp", "graph.cpp", "memory.cpp", "copy.cpp",
-	"module.cpp"}
+	"module.cpp", "traps.cpp"}
 
 // library links objects, unless the same have been linked before. It finds the functions of needed, "" for none.
 func (b *builder) library(name, needed string, objects []object) (string, error) {

@@ -31,8 +31,8 @@ func toHalf(x []float32) []uint16 {
 	return h
 }
 
-// A product is that of plain loops, to the rounding of a sum of k products, with every transpose, type and beta; each of
-// its rows is the same to the bit alone and among others, and it can be captured.
+// A product is that of plain loops, to the rounding of a sum of k products, with every transpose, type and beta; each
+// of its rows is the same to the bit alone and among others, and it can be captured.
 func TestSimulatedProduct(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		c := openCard(t, "lazy=1")
