@@ -23,6 +23,7 @@ type LoaderOptions struct {
 
 	Workers    int   // goroutines that decode and compute features; 0 means 2, or 1 on a single core
 	Ahead      int   // windows prepared before they are asked for; 0 means 2
+	Peeks      bool  // windows are looked at before they are asked for: see Stream.Peek
 	CacheWaves int64 // bytes of decoded sound that may stay in memory, for small sets; 0 for none
 }
 

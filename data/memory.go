@@ -79,6 +79,9 @@ func (l *Loader) mostFeatures() int64 {
 	slices.Sort(longest)
 	slices.Reverse(longest)
 	windows, epochs := l.o.Ahead+1, 1
+	if l.o.Peeks {
+		windows++
+	}
 	if l.o.Evaluate {
 		windows = min(windows, l.Windows())
 	} else {

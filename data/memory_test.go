@@ -45,6 +45,7 @@ func TestMemory(t *testing.T) {
 		"odd rate":       {11025, func(o *LoaderOptions) { *o = augmented(*o) }},
 		"cached":         {16000, func(o *LoaderOptions) { *o = augmented(*o); o.CacheWaves = 1 << 30 }},
 		"cached in part": {8000, func(o *LoaderOptions) { o.CacheWaves = 1 << 20 }},
+		"peeks":          {8000, func(o *LoaderOptions) { *o = augmented(*o); o.Peeks = true }},
 		"far ahead":      {8000, func(o *LoaderOptions) { *o = augmented(*o); o.Ahead = 5; o.Workers = 2 }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,6 +77,9 @@ func TestMemory(t *testing.T) {
 			var grown int64
 			var off, over float64
 			for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+				if o.Peeks {
+					r.Peek()
+				}
 				grown = liveHeap() - before
 				off, over = float64(said.Total())/float64(grown)-1, float64(sure)/float64(grown)-1
 				if off >= -0.02 && over <= 0.15 { // else they are still at work

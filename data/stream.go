@@ -50,12 +50,13 @@ func (w *Window) Release() {
 	}
 }
 
-// Stream yields windows in order while workers prepare the next ones. Next and Close belong to one goroutine.
+// Stream yields windows in order while workers prepare the next ones. Next, Peek and Close belong to one goroutine.
 type Stream struct {
 	loader *Loader
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	ready  chan *Window
+	peeked *Window // was taken from ready, and is the next one; nil for none
 	wait   sync.WaitGroup
 	waited atomic.Int64 // nanoseconds
 }
@@ -191,10 +192,12 @@ func (s *Stream) Next() (*Window, error) {
 	if s.ctx.Err() != nil {
 		return nil, context.Cause(s.ctx)
 	}
-	var w *Window
-	select {
-	case w = <-s.ready:
-	case <-s.ctx.Done():
+	w := s.peeked
+	if s.peeked = nil; w == nil {
+		select {
+		case w = <-s.ready:
+		case <-s.ctx.Done():
+		}
 	}
 	if s.ctx.Err() != nil {
 		return nil, context.Cause(s.ctx)
@@ -210,6 +213,26 @@ func (s *Stream) Next() (*Window, error) {
 	}
 }
 
+// Peek is the window that Next returns next, if it is ready already, and nil if it isn't: it doesn't wait. It is still
+// the stream's. The loader needs the option Peeks, else it takes more memory than it has said.
+func (s *Stream) Peek() *Window {
+	if s.peeked == nil {
+		select {
+		case s.peeked = <-s.ready: // nil after the last one
+		default:
+		}
+	}
+	if s.peeked == nil {
+		return nil
+	}
+	select {
+	case <-s.peeked.done:
+		return s.peeked
+	default:
+		return nil
+	}
+}
+
 // Waited is the time that Next has spent waiting for data, all calls together. It may be called at any time.
 func (s *Stream) Waited() time.Duration { return time.Duration(s.waited.Load()) }
 
@@ -217,6 +240,9 @@ func (s *Stream) Waited() time.Duration { return time.Duration(s.waited.Load()) 
 func (s *Stream) Close() {
 	s.cancel(errClosed)
 	s.wait.Wait()
+	if s.peeked != nil {
+		s.peeked.Release()
+	}
 	for w := range s.ready {
 		w.Release()
 	}

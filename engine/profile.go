@@ -53,8 +53,9 @@ func (p *Profile) Merge(other *Profile) {
 	}
 }
 
-// Limits is what one core can do at best.
+// Limits is what one core, or a card, can do at best.
 type Limits struct {
+	Of    string  // whose they are: "one core"
 	FLOPs float64 // floating-point operations a second
 	Bytes float64 // bytes a second, read and written
 }
@@ -65,9 +66,9 @@ func (l Limits) share(r ProfileRow) float64 {
 	return max(r.FLOPs/l.FLOPs, r.Bytes/l.Bytes) / max(r.Time.Seconds(), 1e-12)
 }
 
-// Write prints a table, the most expensive op first: op, calls, milliseconds of one core, GFLOP/s, GB/s, the share of
-// the op's own limit and its share of the whole time. Over 100 % of a limit means that operands came from a nearer
-// cache than the limit was measured in.
+// Write prints a table, the most expensive op first: op, calls, milliseconds of one core or the card, GFLOP/s, GB/s, the
+// share of the op's own limit and its share of the whole time. Over 100 % of a limit means that operands came from a
+// nearer cache than the limit was measured in.
 func (p *Profile) Write(w io.Writer, limits Limits) error {
 	names, total := make([]string, 0, len(p.Rows)), ProfileRow{}
 	for name, r := range p.Rows {
@@ -80,8 +81,8 @@ func (p *Profile) Write(w io.Writer, limits Limits) error {
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(p.Rows[b].Time, p.Rows[a].Time), cmp.Compare(a, b))
 	})
-	_, err := fmt.Fprintf(w, "limits of one core: %.1f GFLOP/s, %.1f GB/s\n%-22s %7s %10s %9s %7s %9s %7s\n",
-		limits.FLOPs/1e9, limits.Bytes/1e9, "op", "calls", "ms", "GFLOP/s", "GB/s", "of limit", "share")
+	_, err := fmt.Fprintf(w, "limits of %s: %.1f GFLOP/s, %.1f GB/s\n%-22s %7s %10s %9s %7s %9s %7s\n",
+		cmp.Or(limits.Of, "one core"), limits.FLOPs/1e9, limits.Bytes/1e9, "op", "calls", "ms", "GFLOP/s", "GB/s", "of limit", "share")
 	if err != nil {
 		return err
 	}
@@ -102,5 +103,5 @@ func (p *Profile) Write(w io.Writer, limits Limits) error {
 // MeasureLimits measures them on this core, in some 50 milliseconds.
 func MeasureLimits() Limits {
 	flops, bytes := op.Limits()
-	return Limits{FLOPs: flops, Bytes: bytes}
+	return Limits{Of: "one core", FLOPs: flops, Bytes: bytes}
 }

@@ -85,10 +85,17 @@ func (s DeviceSetting) choose(open func(cuda.Options) (cuda.Card, error)) (*Devi
 		return &Device{Name: "cpu", Why: "as asked for", setting: s}, nil
 	}
 	var failed []error
-	for i := max(index, 0); ; i++ {
-		card, err := open(cuda.Options{Index: i, Driver: s.Driver, BLAS: s.BLAS})
+	for i := max(index, 0); i <= max(index, mostCards); i++ {
+		d, err := s.openCard(open, i)
 		if err == nil {
-			return s.opened(card, kind, failed)
+			d.Why = "as asked for"
+			switch {
+			case len(failed) > 0:
+				d.Why = "the first card that can be used: " + whyNot(failed)
+			case kind == "auto":
+				d.Why = "auto: there is a card"
+			}
+			return d, nil
 		}
 		if !errors.Is(err, cuda.ErrNoDevice) || len(failed) == 0 { // else these were all
 			failed = append(failed, err)
@@ -103,6 +110,9 @@ func (s DeviceSetting) choose(open func(cuda.Options) (cuda.Card, error)) (*Devi
 	return nil, &DeviceError{s.Name, errors.Join(failed...)}
 }
 
+// mostCards is more than a machine has.
+const mostCards = 64
+
 // ofOneCard says whether an error is about one card, so that another one may be usable.
 func ofOneCard(err error) bool {
 	for _, all := range []error{cuda.ErrNoSupport, cuda.ErrNoDriver, cuda.ErrOldDriver, cuda.ErrNoDevice, cuda.ErrNoBLAS} {
@@ -113,18 +123,20 @@ func ofOneCard(err error) bool {
 	return true
 }
 
-// opened is a card that can be used; failed says what is wrong with those before it.
-func (s DeviceSetting) opened(card cuda.Card, kind string, failed []error) (*Device, error) {
-	d := &Device{Name: card.Name(), Why: "as asked for", Card: card, setting: s}
-	switch {
-	case len(failed) > 0:
-		d.Why = "the first card that can be used: " + whyNot(failed)
-	case kind == "auto":
-		d.Why = "auto: there is a card"
-	}
-	m, err := d.Memory()
+// openCard opens a card with the kernels of all ops, and looks at its memory.
+func (s DeviceSetting) openCard(open func(cuda.Options) (cuda.Card, error), index int) (*Device, error) {
+	card, err := open(cuda.Options{Index: index, Driver: s.Driver, BLAS: s.BLAS})
 	if err != nil {
-		return nil, errors.Join(&DeviceError{d.Name, err}, card.Close())
+		return nil, err
+	}
+	d := &Device{Name: card.Name(), Card: card, setting: s}
+	err = card.Load(op.Modules())
+	var m CardMemory
+	if err == nil {
+		m, err = d.Memory()
+	}
+	if err != nil {
+		return nil, errors.Join(err, card.Close())
 	}
 	d.context = min(m.Other, mostContext)
 	return d, nil
@@ -150,6 +162,14 @@ func (d *Device) String() string {
 	}
 	i := d.Card.Info()
 	return fmt.Sprintf("%s, %v, %d multiprocessors, CUDA %d.%d, %s", d.Name, i, i.Processors, i.Driver/1000, i.Driver%1000/10, i.BLAS)
+}
+
+// Target is what programs are compiled for.
+func (d *Device) Target() op.Target {
+	if d.Card == nil {
+		return op.CPU
+	}
+	return op.CUDA
 }
 
 // Kernels are what computes on the device: others round differently.

@@ -29,6 +29,7 @@ func (c *fakeCard) Name() string                                      { return f
 func (c *fakeCard) Alloc(n int64, what string) (device.Buffer, error) { return c.Host.Alloc(n, what) }
 func (c *fakeCard) Usage() device.Usage                               { return c.Host.Usage() }
 func (c *fakeCard) Trim() int64                                       { return c.Host.Trim() }
+func (c *fakeCard) Load(map[string][]byte) error                      { return nil }
 func (c *fakeCard) Info() cuda.Info                                   { return c.info }
 func (c *fakeCard) Memory() (free, total int64, err error) {
 	return c.info.Total - c.others - c.Host.Usage().Reserved, c.info.Total, c.lost
@@ -120,7 +121,7 @@ func TestDeviceIsChosen(t *testing.T) {
 // A card that can't say how much memory it has is given back.
 func TestDeviceWithoutMemory(t *testing.T) {
 	var sold *fakeCard
-	_, err := DeviceSetting{Name: "cuda"}.choose(func(cuda.Options) (cuda.Card, error) {
+	_, err := DeviceSetting{Name: "cuda:0"}.choose(func(cuda.Options) (cuda.Card, error) {
 		sold = &fakeCard{Host: device.NewHost(), lost: cuda.ErrLost}
 		return sold, nil
 	})

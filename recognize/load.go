@@ -88,7 +88,7 @@ func (f *found) open(o LoadOptions, d *Device, host device.Device) (*Model, erro
 	if err := f.checkSize(); err != nil {
 		return nil, err
 	}
-	network, err := update.Network(net)
+	network, err := update.NetworkOn(d.Target(), net)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -98,7 +98,7 @@ func (f *found) open(o LoadOptions, d *Device, host device.Device) (*Model, erro
 	}
 	program := programBytes()
 	_ = pools.Host.Hold("the program itself", program) // where it is too much there is no room for weights, which is said
-	replica, err := d.NewReplica(pools, engine.NewLibrary(network), o.Workers, false)
+	replica, err := d.NewReplica(pools, engine.NewLibrary(network), o.Workers, false, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}

@@ -45,7 +45,7 @@ func (c *madeUpCard) Close() error {
 func startOnCard(t *testing.T, cfg Config, said *strings.Builder) (*run, *madeUpCard) {
 	t.Helper()
 	card := &madeUpCard{Host: device.NewHost(), others: 100 << 20}
-	r, err := setUp(t.Context(), cfg, Options{Out: said, Device: &recognize.Device{Name: "cuda:0", Why: "as asked for", Card: card}, replica: (&recognize.Device{}).NewReplica})
+	r, err := setUp(t.Context(), cfg, Options{Out: said, Device: &recognize.Device{Name: "cuda:0", Why: "as asked for", Card: card}, computing: &recognize.Device{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestNoMemoryOnACard(t *testing.T) {
 	cfg := small(tiny(t, speak(t, babble(8, 3, 1)...)))
 	cfg.Run.MemoryLimit, cfg.Run.AutoFit = "20kB", false
 	card := &madeUpCard{Host: device.NewHost(), others: 500 << 20}
-	_, err := setUp(t.Context(), cfg, Options{Device: &recognize.Device{Name: "cuda:0", Card: card}, replica: (&recognize.Device{}).NewReplica})
+	_, err := setUp(t.Context(), cfg, Options{Device: &recognize.Device{Name: "cuda:0", Card: card}, computing: &recognize.Device{}})
 	testkit.MustFail(t, err, "out of memory", "memory_limit", "raise memory_limit", "on cuda:0 other programs use 500.0 MiB of 1.00 GiB")
 	if !errors.Is(err, ErrOutOfMemory) || strings.Contains(err.Error(), "cpu_workers") || !card.closed {
 		t.Errorf("%v; closed %v", err, card.closed)

@@ -36,6 +36,9 @@ func (r *run) loop(ctx context.Context) error {
 		return err
 	}
 	defer stream.Close()
+	if r.onCard() {
+		r.updater.Next = func() []*data.Example { return examples(stream.Peek()) }
+	}
 	r.meter.start(stream)
 	r.stage("Before Training")
 	for !r.ended() {
@@ -85,6 +88,14 @@ func (r *run) loop(ctx context.Context) error {
 	}
 	r.meter.end(r)
 	return nil
+}
+
+// examples are those of a window, which may be nil.
+func examples(w *data.Window) []*data.Example {
+	if w == nil {
+		return nil
+	}
+	return w.Examples
 }
 
 // window trains on one window and notes it in the state.

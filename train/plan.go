@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"konkanitrain/data/feature"
 	"konkanitrain/device"
 	"konkanitrain/engine"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
+	"konkanitrain/op"
 	"konkanitrain/update"
 )
 
@@ -43,7 +43,7 @@ type PlanOptions struct {
 // as Run foresees it, from what is in use on the heap. Of sound files only headers are read, and nothing is written.
 // The run is planned from its first update on, also where the configuration resumes one.
 //
-// A card is one worker whose micro-batches have up to batch_size rows. Programs are those of the CPU's kernels.
+// A card is one worker whose micro-batches have up to batch_size rows. Its programs are those that a run on it has.
 //
 // A run that doesn't fit is no error. An error says what in the configuration, the options or the manifests makes no
 // run.
@@ -98,7 +98,11 @@ func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error
 	if err := p.load(ctx); err != nil {
 		return nil, err
 	}
-	network, err := update.Network(p.net)
+	target := op.CPU
+	if o.Card != nil {
+		target = op.CUDA
+	}
+	network, err := update.NetworkOn(target, p.net)
 	if err != nil {
 		return nil, err
 	}
@@ -178,11 +182,13 @@ func (p *planner) count() error {
 		}
 	}
 	p.pool.SetLimit(0)
-	if p.null, err = engine.NewNull(p.pool, p.library, p.workers, true); err != nil {
-		return err
-	}
 	if p.o.Card != nil {
-		p.null.Rows = math.MaxInt
+		p.null, err = engine.NewNullCard(p.pool, p.library, p.cfg.Run.FP16, true)
+	} else {
+		p.null, err = engine.NewNull(p.pool, p.library, p.workers, true)
+	}
+	if err != nil {
+		return err
 	}
 	p.equip(p.null)
 	p.pool.SetLimit(limit)

@@ -260,13 +260,13 @@ func TestPlannedParameters(t *testing.T) {
 	}
 }
 
-// A comparison is a plan of one worker and one pass, without speeds.
+// A comparison is a plan of one worker and one pass, without speeds. The utterances are short enough for a worker to take
+// all of them in one.
 func TestCompareIsAPlan(t *testing.T) {
 	cfg := plain(tiny(t, ""))
-	cfg.Run.CPUWorkers = 0
-	card, _ := FindCard("t4")
+	cfg.Run.CPUWorkers = 1
 	rows := []int{8, 1}
-	list, err := Compare(cfg, rows, 3, 4)
+	list, err := Compare(cfg, rows, 0.5, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestCompareIsAPlan(t *testing.T) {
 			for way, recompute := range []string{"none", "blocks", "all"} {
 				c := cfg
 				c.Optimizer.BatchSize, c.Run.FP16, c.Run.Recompute = n, half == 1, recompute
-				p := mustPlan(t, c, PlanOptions{Card: &card, Seconds: 3, TokensPerSecond: 4}).AsSet
+				p := mustPlan(t, c, PlanOptions{Seconds: 0.5, TokensPerSecond: 4}).AsSet
 				if want := p.Weights + p.Gradients + p.Moments + p.Arena; bytes[way] != want {
 					t.Errorf("%d rows, fp16 %d, recompute %s: %d bytes, planned are %d", n, half, recompute, bytes[way], want)
 				}

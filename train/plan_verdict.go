@@ -60,7 +60,11 @@ func (p *planner) figures() (*PlanReport, error) {
 	}
 	r.Variety = len(p.whole.training)
 	r.NotCounted = p.notCounted()
-	return r, p.judge(r)
+	if err := p.judge(r); err != nil {
+		return nil, err
+	}
+	r.Times, err = p.times(r)
+	return r, err
 }
 
 // choose lists what the run will send through the network.
@@ -88,13 +92,20 @@ func (p *planner) choose() (err error) {
 const (
 	tables     = "tables of constants"
 	workspaces = "workspaces of the kernels"
+	copies     = "float16 weights, constants and scratch" // of a card
 )
+
+// further is what a replica on a card has in buffers beside those that every replica has, in bytes.
+func (p *planner) further() int64 {
+	u := p.replica.Usage()
+	return p.pool.Usage().Allocated - u.Weights - u.Gradients - u.Moments - u.Arenas
+}
 
 // beside are the parts of what is held beside buffers.
 func (p *planner) beside() []PlanPart {
 	u := p.replica.Usage()
 	if p.o.Card != nil {
-		return []PlanPart{{tables, u.Tables}}
+		return []PlanPart{{copies, p.further()}, {tables, u.Tables}}
 	}
 	list := []PlanPart{{workspaces, u.Workspaces}}
 	for _, x := range p.held.parts() {
@@ -159,10 +170,17 @@ func (p *planner) total(of *passes) (PlanTotal, error) {
 	u, arena := p.replica.Usage(), of.most.bytes
 	t := PlanTotal{
 		Weights: u.Weights, Gradients: u.Gradients, Moments: u.Moments, Arena: arena, Arenas: arena * int64(p.workers),
-		Beside: p.pool.Usage().Held, Total: p.totalWith(arena),
+		Beside: p.pool.Usage().Held + p.further(), Total: p.totalWith(arena),
 	}
-	if p.fit().Costs == nil || of.most.loader != p.sets.loader {
-		return t, nil
+	e, err := p.update(of)
+	t.Seconds = e.Seconds
+	return t, err
+}
+
+// update is the update with the largest pass; it has no batches where that pass is one of scoring.
+func (p *planner) update(of *passes) (update.Estimate, error) {
+	if of.most.loader == nil || of.most.loader != p.sets.loader {
+		return update.Estimate{}, nil
 	}
 	// Under a limit the updater deals as the passes were dealt; without one as they would be with room for everything.
 	runner := p.updater.Runner
@@ -170,9 +188,7 @@ func (p *planner) total(of *passes) (PlanTotal, error) {
 		runner = update.NewRunner(p.net, p.replica, p.cfg.Optimizer.BatchSize)
 		runner.Fit.Recompute, runner.Fit.Costs = p.cfg.Run.ways()[:1], p.fit().Costs
 	}
-	e, err := runner.Estimate(p.sets.loader.Lengths(of.most.Epoch, of.most.Window, nil), p.trainingAsk())
-	t.Seconds = e.Seconds
-	return t, err
+	return runner.Estimate(p.sets.loader.Lengths(of.most.Epoch, of.most.Window, nil), p.trainingAsk())
 }
 
 // pass is a micro-batch for the report.
@@ -196,8 +212,5 @@ func (p *planner) notCounted() []string {
 	if p.o.Card == nil {
 		return []string{"other programs; what the process holds beside buffers is foreseen from its heap, and not exact to the byte"}
 	}
-	return []string{
-		"the driver's context and its libraries, a few hundred MB of the card's memory: memory_fraction 0.95 leaves room for them",
-		"the shapes are those of this build's kernels, which are the CPU's; a kernel of the card that needs a workspace takes more",
-	}
+	return []string{"the driver's context and its libraries, a few hundred MB of the card's memory: memory_fraction 0.95 leaves room for them"}
 }

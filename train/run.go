@@ -19,20 +19,20 @@ type run struct {
 	cfg         Config
 	sets        sets
 	net         model.Config
-	device      *recognize.Device    // what computes
-	pool        *device.Pool         // of the replica's buffers
-	host        *device.Pool         // of the host's memory: all that the process holds counts there. On a CPU it is pool
-	pools       recognize.Pools      // both
-	card        recognize.CardMemory // as the driver said it last
-	limitFrom   string               // what sets pool's limit
-	machine     machine.Memory       // when the run began
-	peak        int64                // the most that was allocated up to the last record, bytes
-	cleared     int                  // how often idle memory was given back
-	staged      map[string]string    // the figures that each point of the log had last
-	base        int64                // what the process took before anything was loaded, bytes
-	held        held                 // what it will hold beside buffers
-	buffersOnly bool                 // for tests: nothing else counts under the limit
-	newReplica  newReplica
+	device      *recognize.Device       // what computes
+	pool        *device.Pool            // of the replica's buffers
+	host        *device.Pool            // of the host's memory: all that the process holds counts there. On a CPU it is pool
+	pools       recognize.Pools         // both
+	card        recognize.CardMemory    // as the driver said it last
+	limitFrom   string                  // what sets pool's limit
+	machine     machine.Memory          // when the run began
+	peak        int64                   // the most that was allocated up to the last record, bytes
+	cleared     int                     // how often idle memory was given back
+	staged      map[string]string       // the figures that each point of the log had last
+	base        int64                   // what the process took before anything was loaded, bytes
+	held        held                    // what it will hold beside buffers
+	buffersOnly bool                    // for tests: nothing else counts under the limit
+	computing   *recognize.Device       // the same, but for tests
 	program     string                  // see Options
 	reliefs     [update.Lowered + 1]int // how often each was needed in this session
 	replica     update.Replica
@@ -51,9 +51,6 @@ type run struct {
 
 	hook, served func(update int) // for tests: called after each update, and after all that comes with it
 }
-
-// newReplica makes a replica: see [recognize.Device.NewReplica].
-type newReplica func(p recognize.Pools, lib *engine.Library[update.Variant], workers int, train bool) (update.Replica, error)
 
 // sets are the data of a run.
 type sets struct {
@@ -78,9 +75,9 @@ type Options struct {
 	// Device is what RunConfig.OpenDevice has opened; nil: Run does that itself. Run closes it in any case.
 	Device *recognize.Device
 
-	buffersOnly bool          // for tests: nothing beside buffers counts under the limit
-	replica     newReplica    // for tests: makes the replica in place of the device
-	memory      device.Device // for tests: the host's memory, where buffers lie; nil: the real one
+	buffersOnly bool              // for tests: nothing beside buffers counts under the limit
+	computing   *recognize.Device // for tests: makes the replica in place of Device
+	memory      device.Device     // for tests: the host's memory, where buffers lie; nil: the real one
 }
 
 // Result is what a run has come to.
@@ -185,5 +182,13 @@ func (r *run) printProfile() error {
 			return nil
 		}
 	}
-	return r.replica.Profile().Write(r.report.out, engine.MeasureLimits())
+	limits := engine.MeasureLimits()
+	if r.onCard() {
+		r.replica.Shrink(0) // for the room that measuring needs
+		var err error
+		if limits, err = engine.MeasureCardLimits(r.device.Card, r.pool, r.cfg.Run.FP16); err != nil {
+			return err
+		}
+	}
+	return r.replica.Profile().Write(r.report.out, limits)
 }

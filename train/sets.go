@@ -46,7 +46,7 @@ func (r *run) trainingLoader(set *data.Set) (*data.Loader, error) {
 	augment := r.cfg.Augment()
 	return data.NewLoader(set, data.LoaderOptions{
 		Seed: r.cfg.Run.Seed, Window: r.cfg.Window(), Augment: &augment, Feature: r.cfg.Features(r.ledger.state.Stats),
-		Workers: r.cfg.Data.NumWorkers, CacheWaves: cacheWaves,
+		Workers: r.cfg.Data.NumWorkers, CacheWaves: cacheWaves, Peeks: r.onCard(),
 	})
 }
 

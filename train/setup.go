@@ -72,8 +72,8 @@ func (r *run) openDevice(o Options) (err error) {
 		}
 	}
 	r.report.say("device: %v (%s)", r.device, r.device.Why)
-	if r.newReplica = o.replica; r.newReplica == nil {
-		r.newReplica = r.device.NewReplica
+	if r.computing = o.computing; r.computing == nil {
+		r.computing = r.device
 	}
 	under := o.memory
 	if under == nil {
@@ -92,7 +92,7 @@ func (r *run) allocate() error {
 	counts := model.Count(r.net)
 	r.ledger.state.Parameters = counts.Total
 	r.report.say("model: %v; vocabulary %d", counts, r.ledger.state.Vocabulary.Size())
-	network, err := update.Network(r.net)
+	network, err := update.NetworkOn(r.computing.Target(), r.net)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (r *run) allocate() error {
 	if err != nil {
 		return err
 	}
-	replica, err := r.newReplica(r.pools, library, workers, true)
+	replica, err := r.computing.NewReplica(r.pools, library, workers, r.cfg.Run.FP16, true)
 	if err != nil {
 		return r.withMemoryAdvice(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"konkanitrain/device/cuda"
 	"konkanitrain/engine"
 	"konkanitrain/model"
 	"konkanitrain/update"
@@ -54,6 +55,9 @@ type result struct {
 	Loss          float64   `json:"loss"`
 	Times         []float64 `json:"times_s"`
 	Workers       int       `json:"workers"`
+	Device        string    `json:"device"`
+	PeakOnCard    float64   `json:"peak_allocated_mib,omitempty"` // of a card's memory, by buffers
+	Launches      float64   `json:"launches_per_step,omitempty"`  // of kernels and products, in graphs and alone
 }
 
 // settings are what the flags say.
@@ -64,6 +68,8 @@ type settings struct {
 	seconds              float64
 	tokens               float64 // a second
 	half, recompute      bool
+	device               string
+	card                 cuda.Options
 	asJSON, profile      bool
 	cpuProfile           string
 }
@@ -84,7 +90,12 @@ func parse(args []string) (settings, error) {
 	f.IntVar(&s.workers, "threads", 0, "compute workers; 0: one for each core")
 	f.IntVar(&s.steps, "steps", 10, "steps to time")
 	f.IntVar(&s.warmup, "warmup_steps", 2, "steps before")
-	f.BoolVar(&s.half, "fp16", false, "store saved activations in half precision")
+	f.BoolVar(&s.half, "fp16", false, "store saved activations in half precision; on a card: compute in half precision")
+	f.StringVar(&s.device, "device", "cpu", "cpu, or cuda for a card in a build with the tag gpu")
+	f.IntVar(&s.card.Index, "card", 0, "number of the card")
+	f.StringVar(&s.card.Driver, "cuda_driver", "", "file of the CUDA driver's library; empty: the system's")
+	f.StringVar(&s.card.BLAS, "cuda_blas", "", "file of cuBLAS; empty: the newest that is found")
+	f.BoolVar(&s.card.NoGraphs, "no_graphs", false, "queue launches one by one")
 	f.BoolVar(&s.recompute, "recompute", false, "compute activations again for the backward pass instead of keeping them")
 	f.BoolVar(&s.asJSON, "json", false, "print one JSON line")
 	f.BoolVar(&s.profile, "profile", false, "print the time by operation")
@@ -107,6 +118,7 @@ func (s settings) validate() error {
 	require(s.warmup >= 0 && s.workers >= 0, "warmup_steps is %d and threads is %d, want 0 or more", s.warmup, s.workers)
 	require(s.seconds >= 0.01 && s.seconds <= 3600, "seconds is %g, want 0.01 to 3600", s.seconds)
 	require(s.tokens >= 0 && s.tokens <= 100, "tokens_per_second is %g, want 0 to 100", s.tokens)
+	require(s.device == "cpu" || s.device == "cuda", "device is %q, want cpu or cuda", s.device)
 	require(s.net.Vocab >= 4, "vocab is %d, want 4 or more: blank, sos/eos, unk and a letter", s.net.Vocab)
 	return errors.Join(append(problems, s.net.Validate())...)
 }
@@ -141,11 +153,11 @@ func run(args []string, out io.Writer) error {
 	if s.workers > 0 {
 		runtime.GOMAXPROCS(s.workers)
 	}
-	x, err := newSteps(s.net, s.options(), s.ways(), s.workers, madeUp(s.batch, s.frames(), s.letters(), s.net))
+	x, err := newSteps(s, madeUp(s.batch, s.frames(), s.letters(), s.net))
 	if err != nil {
 		return err
 	}
-	defer x.replica.Close()
+	defer x.close()
 	for range s.warmup {
 		if _, err := x.step(); err != nil {
 			return err
@@ -163,7 +175,13 @@ func run(args []string, out io.Writer) error {
 	if err != nil || !s.profile {
 		return err
 	}
-	return x.replica.Profile().Write(out, engine.MeasureLimits())
+	limits := engine.MeasureLimits()
+	if x.card != nil {
+		if limits, err = engine.MeasureCardLimits(x.card, x.pool, s.half); err != nil {
+			return err
+		}
+	}
+	return x.replica.Profile().Write(out, limits)
 }
 
 // measure makes the steps that are timed.
@@ -186,9 +204,14 @@ func measure(s settings, x *steps) (*result, error) {
 		DModel: s.net.DModel, EncoderLayers: s.net.EncoderLayers, DecoderLayers: s.net.DecoderLayers, Batch: s.batch, Seconds: s.seconds,
 		Tokens: s.letters(), Dropout: s.net.Dropout, Precision: "fp32", Parameters: model.Count(s.net).Total, Workers: x.replica.Wishes().Workers,
 	}
-	if s.half {
+	r.Device = x.pool.Name()
+	switch {
+	case s.half && x.card != nil:
+		r.Precision = "fp16"
+	case s.half:
 		r.Precision = "fp32, activations stored as fp16"
 	}
+	launches := x.launches()
 	cpu := cpuSeconds()
 	for range s.steps {
 		start := time.Now()
@@ -200,6 +223,7 @@ func measure(s settings, x *steps) (*result, error) {
 		r.Mean += r.Times[len(r.Times)-1] / float64(s.steps)
 	}
 	r.CPU = (cpuSeconds() - cpu) / float64(s.steps)
+	r.Launches = (x.launches() - launches) / float64(s.steps)
 	return r, r.finish(x)
 }
 
@@ -214,12 +238,20 @@ func (r *result) finish(x *steps) error {
 	r.GFLOP, r.GFLOPs = flops/1e9, flops/1e9/r.Median
 	r.Audio = float64(r.Batch) * r.Seconds / r.Median
 	r.Allocated = float64(x.replica.Usage().Total()) / (1 << 20)
+	if x.card != nil {
+		r.PeakOnCard = float64(x.pool.Usage().Peak) / (1 << 20)
+	}
 	r.PeakRSS, err = peakMiB()
 	return err
 }
 
 // String is the result in one line.
 func (r *result) String() string {
+	if r.PeakOnCard > 0 {
+		return fmt.Sprintf("%s, %s: median %.4f s, min %.4f s, CPU %.4f s, %.0f s of sound a second, %.1f GFLOP a step, "+
+			"%.0f GFLOP/s, %.0f launches, peak %.0f MiB of the card, loss %.3f",
+			r.Device, r.Precision, r.Median, r.Min, r.CPU, r.Audio, r.GFLOP, r.GFLOPs, r.Launches, r.PeakOnCard, r.Loss)
+	}
 	return fmt.Sprintf("%d workers: median %.3f s, min %.3f s, CPU %.3f s, %.0f s of sound a second, %.1f GFLOP a step, "+
 		"%.0f GFLOP/s, peak %.0f MiB (%.0f MiB planned), loss %.3f",
 		r.Workers, r.Median, r.Min, r.CPU, r.Audio, r.GFLOP, r.GFLOPs, r.PeakRSS, r.Allocated, r.Loss)

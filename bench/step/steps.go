@@ -6,9 +6,11 @@ import (
 
 	"konkanitrain/data"
 	"konkanitrain/device"
+	"konkanitrain/device/cuda"
 	"konkanitrain/engine"
 	"konkanitrain/internal/philox"
 	"konkanitrain/model"
+	"konkanitrain/op"
 	"konkanitrain/update"
 )
 
@@ -17,24 +19,78 @@ type steps struct {
 	replica update.Replica
 	updater *update.Updater
 	window  []*data.Example
+	pool    *device.Pool
+	card    cuda.Card // nil on the CPU
 }
 
-func newSteps(net model.Config, o update.Options, ways []engine.Recompute, workers int, window []*data.Example) (*steps, error) {
-	network, err := update.Network(net)
+func newSteps(s settings, window []*data.Example) (*steps, error) {
+	x := &steps{window: window}
+	if err := x.open(s); err != nil {
+		x.close()
+		return nil, err
+	}
+	if err := x.replica.Initialize(1); err != nil {
+		x.close()
+		return nil, err
+	}
+	x.updater = update.New(s.net, x.replica, s.options())
+	x.updater.Runner.Fit.Recompute = s.ways()
+	if x.card != nil {
+		x.updater.Next = func() []*data.Example { return x.window } // as a run's loader has it
+	}
+	return x, nil
+}
+
+// open makes the replica where the settings want it.
+func (x *steps) open(s settings) (err error) {
+	target := op.CPU
+	if s.device == "cuda" {
+		target = op.CUDA
+	}
+	network, err := update.NetworkOn(target, s.net)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	crew, err := engine.NewCrew(device.NewHost(), engine.NewLibrary(network), workers, true)
-	if err != nil {
-		return nil, err
+	library := engine.NewLibrary(network)
+	if target == op.CPU {
+		x.pool = device.NewPool(device.NewHost(), 0)
+		crew, err := engine.NewCrew(x.pool, library, s.workers, true)
+		if err == nil {
+			x.replica = crew
+		}
+		return err
 	}
-	if err := crew.Initialize(1); err != nil {
-		crew.Close()
-		return nil, err
+	if x.card, err = cuda.Open(s.card); err != nil {
+		return err
 	}
-	updater := update.New(net, crew, o)
-	updater.Runner.Fit.Recompute = ways
-	return &steps{crew, updater, window}, nil
+	if err := x.card.Load(op.Modules()); err != nil {
+		return err
+	}
+	x.pool = device.NewPool(x.card, 0)
+	card, err := engine.NewCard(x.card, x.pool, library, s.half, true)
+	if err == nil {
+		x.replica = card
+	}
+	return err
+}
+
+// close gives everything back.
+func (x *steps) close() {
+	if x.replica != nil {
+		x.replica.Close()
+	}
+	if x.card != nil {
+		_ = x.card.Close() // the figures are made
+	}
+}
+
+// launches is what the card was told to do until now.
+func (x *steps) launches() float64 {
+	if x.card == nil {
+		return 0
+	}
+	n := x.card.Counters()
+	return float64(n.Launches + n.Products + n.Clears)
 }
 
 // step makes one update and returns the mean loss in nats.
