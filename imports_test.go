@@ -54,7 +54,8 @@ var testsMayImport = map[string][]string{
 	"engine":            {"model", "internal/optest", "internal/safetensors"},                           // whole networks in planned memory
 	"op":                {"internal/optest", "internal/safetensors", "internal/ptx"},
 	"model":             {"internal/safetensors", "engine"},
-	"data":              {"op"}, // ids of tokens that both know
+	"device":            {"internal/simd"}, // float16
+	"data":              {"op"},            // ids of tokens that both know
 	"update":            {"internal/safetensors", "checkpoint"},
 	"recognize":         {"internal/safetensors", "internal/philox", "internal/frames"},
 	"train":             {"internal/safetensors", "internal/frames", "internal/philox"},

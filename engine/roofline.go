@@ -18,8 +18,8 @@ type CardSpeed struct {
 }
 
 // What of a card's best is counted on, and what a launch costs beside: assumptions, not measurements of these kernels.
-// Streams of memory reach 0.69 of the data sheet's bandwidth on a T4 and 0.83 on a V100, and products 0.64 of the tensor
-// cores' on a T4, whose clock falls under its limit of power (Jia et al. 2019, arXiv:1903.07486, chapters 3 and 5).
+// They stay as far below the data sheets as microbenchmarks of a T4 and a V100 do, whose memory streams slower, and whose
+// clock falls at the limit of power (Jia et al. 2019, arXiv:1903.07486).
 const (
 	ofBytes     = 0.7
 	ofProducts  = 0.6    // with whole tiles
@@ -73,39 +73,47 @@ func NewCardTimes(s CardSpeed, half bool) *CardTimes {
 	return &CardTimes{speed: s, half: half, rows: map[string]*CardTime{}}
 }
 
-// Add adds so many runs of a program that was compiled for a card.
-func (c *CardTimes) Add(p *Program, runs float64) error {
+// Add adds a run of a program that was compiled for a card.
+func (c *CardTimes) Add(p *Program) error {
 	for _, s := range p.Steps {
 		eager, err := eagerLaunches(s, c.half)
 		if err != nil {
 			return err
 		}
-		c.add(s.Op.Name, s.Kernel.Launches, eager, runs)
+		c.add(s.Op.Name, s.Kernel.Launches, eager)
 	}
 	return nil
 }
 
-// AddUpdate adds so many updates of n weights, whose launches are those.
-func (c *CardTimes) AddUpdate(n int, launches []cuda.Launch, updates float64) {
-	c.add("update", launches, eagerUpdate(n), updates)
+// AddUpdate adds an update of n weights, which takes these launches.
+func (c *CardTimes) AddUpdate(n int, launches []cuda.Launch) {
+	c.add("update", launches, eagerUpdate(n))
 }
 
-func (c *CardTimes) add(name string, launches, eager []cuda.Launch, times float64) {
-	r := c.rows[name]
-	if r == nil {
-		r = &CardTime{Op: name}
-		c.rows[name] = r
-	}
-	r.Calls++
-	r.Launches += len(launches)
+func (c *CardTimes) add(name string, launches, eager []cuda.Launch) {
+	t := CardTime{Op: name, Calls: 1, Launches: len(launches)}
 	for i := range launches {
-		r.Bytes += times * float64(launches[i].Bytes)
-		r.FLOPs += times * launches[i].FLOPs
-		r.Seconds += times * c.speed.Seconds(&launches[i])
+		t.Bytes += float64(launches[i].Bytes)
+		t.FLOPs += launches[i].FLOPs
+		t.Seconds += c.speed.Seconds(&launches[i])
 	}
 	for i := range eager {
-		r.Eager += times * c.speed.Eager(&eager[i])
+		t.Eager += c.speed.Eager(&eager[i])
 	}
+	if c.rows[name] == nil {
+		c.rows[name] = &CardTime{Op: name}
+	}
+	c.rows[name].Add(t)
+}
+
+// Add adds another one's figures.
+func (t *CardTime) Add(other CardTime) {
+	t.Calls += other.Calls
+	t.Launches += other.Launches
+	t.Bytes += other.Bytes
+	t.FLOPs += other.FLOPs
+	t.Seconds += other.Seconds
+	t.Eager += other.Eager
 }
 
 // Rows are the kinds of op, the longest first.
@@ -124,13 +132,7 @@ func (c *CardTimes) Rows() []CardTime {
 func (c *CardTimes) Total() CardTime {
 	t := CardTime{Op: "all ops"}
 	for _, name := range slices.Sorted(maps.Keys(c.rows)) {
-		r := c.rows[name]
-		t.Calls += r.Calls
-		t.Launches += r.Launches
-		t.Bytes += r.Bytes
-		t.FLOPs += r.FLOPs
-		t.Seconds += r.Seconds
-		t.Eager += r.Eager
+		t.Add(*c.rows[name])
 	}
 	return t
 }

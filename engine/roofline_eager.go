@@ -150,6 +150,7 @@ func eagerLaunches(s Step, half bool) ([]cuda.Launch, error) {
 		e.move(out, 8)
 		e.move(out, 12)
 		e.cast(out)
+	case "half.store", "half.load": // casts are counted where autocast has them
 	case "total", "total.grad":
 		for range 4 {
 			e.move(1, 12)

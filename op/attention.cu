@@ -4,10 +4,11 @@
 // blockIdx.z says which: q+u (q itself, where u is null), k, v, dy, q+w. What has no place to go is left out.
 // q, dy [batch, queries, d], k, v [batch, keys, d], u, w [d]; the results are packed.
 template <class T>
-static __device__ __forceinline__ void attention_pack(const T* q, const T* k, const T* v, const T* dy, const float* u, const float* w, T* qu,
-                                                      T* pk, T* pv, T* pdy, T* qw, int batch, int queries, int keys, int d, int heads,
-                                                      int tile, const int32_t* query_lengths, int query_factor, int query_extra,
-                                                      const int32_t* key_lengths, int key_factor, int key_extra) {
+static __device__ __forceinline__ void attention_pack(const T* q, const T* k, const T* v, const T* dy, const float* u, const float* w,
+                                                      T* qu, T* pk, T* pv, T* pdy, T* qw, int batch, int queries, int keys, int d,
+                                                      int heads, int tile, const int32_t* query_lengths, int query_factor,
+                                                      int query_extra, const int32_t* key_lengths, int key_factor,
+                                                      int key_extra) {
   const T* x = q;
   const float* bias = u;
   T* y = qu;

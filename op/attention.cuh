@@ -7,8 +7,9 @@
 #include "lengths.cuh"
 #include "warp.cuh"
 
-// Panel is the share of a block in an array [batch, rows, d]: PANEL rows of one utterance, blockIdx.y, and the columns of
-// columns.cuh. A thread has one column, and rows LANES apart; a panel lies in one tile, whose rows are a multiple of PANEL.
+// Panel is the share of a block in an array [batch, rows, d]: PANEL rows of one utterance, blockIdx.y, and the columns
+// of columns.cuh. A thread has one column, and rows LANES apart; a panel lies in one tile, whose rows are a multiple of
+// PANEL.
 #define PANEL 64  // panelRows in attention_launch_cuda.go
 struct Panel {
   int utterance, number;          // number is that of the panel's rows in the utterance
@@ -45,14 +46,15 @@ static __device__ __forceinline__ void unpack(const float* x, T* y, int batch, i
 }
 
 // Parameters of the kernels that go row by row through the scores of a tile: rows queries from number from on, of all
-// queries, and its keys (count) of all keys. A row of scores has row float32s of space, one of the relative term band_row.
+// queries, and its keys (count) of all keys. A row of scores has row float32s of space, one of the relative term
+// band_row.
 #define ROW_PARAMETERS                                                                                                           \
   int batch, int heads, int rows, int from, int queries, int keys, int count, int row, int band_row,                             \
       const int32_t *query_lengths, int query_factor, int query_extra, const int32_t *key_lengths, int key_factor, int key_extra, \
       int causal, const int32_t *seeds, uint32_t site, uint32_t threshold, float scale
 #define ROW_ARGUMENTS                                                                                                            \
-  batch, heads, rows, from, queries, keys, count, row, band_row, query_lengths, query_factor, query_extra, key_lengths, key_factor, \
-      key_extra, causal, seeds, site, threshold, scale
+  batch, heads, rows, from, queries, keys, count, row, band_row, query_lengths, query_factor, query_extra, key_lengths,          \
+      key_factor, key_extra, causal, seeds, site, threshold, scale
 
 // ScoreRow is a warp's row of scores: one query of one head. A lane has 8 keys in each run of 256, those whose dropout
 // draws come from one call of the generator, and keeps what it makes of them in shared memory of its own, [8*runs][32].
@@ -99,8 +101,8 @@ struct ScoreRow {
   __device__ __forceinline__ float factor(const uint32_t words[4], int v) const {
     return seeds && (words[v / 2] >> (16 * (v % 2)) & 0xffffu) < threshold ? 0.f : scale;
   }
-  // softmax keeps exp(score - largest) of the keys that the query sees, and returns what makes weights of them: 1 / sum.
-  // Afterwards the scores may be overwritten by any lane. scores [row], relative [band_row] or null.
+  // softmax keeps exp(score - largest) of the keys that the query sees, and returns what makes weights of them: 1 /
+  // sum. Afterwards the scores may be overwritten by any lane. scores [row], relative [band_row] or null.
   __device__ __forceinline__ float softmax(const float* scores, const float* relative) const {
     float top = LOWEST, sum = 0.f;
     for (int run = 0; run * 256 < sees; run++)

@@ -3,20 +3,26 @@ package op
 import "konkanitrain/device/cuda"
 
 // A card goes by tiles of queries with all their keys, as the CPU does, and each launch takes all heads of all
-// utterances. A head of an utterance has no uniform stride in [B, S, d], so the operands are packed head by head first:
-// that moves each operand once more, some 10 us of a T4's time for two utterances of 750 frames, where a product for each
-// head would cost 3 more launches of 3 to 5 us each, of a fourth of the work each, for every product of every tile. It
-// also puts 0 into the rows past a length, so that nothing there can spread; the results of these rows are exact zeros
-// then, because their weights are.
+// utterances. A head of an utterance has no uniform stride in [B, S, d], so the operands are packed head by head first.
+// That moves each once more: 6 MB for two utterances of 750 frames of width 256 in float16, 20 us at 300 GB/s. A
+// product for each head would instead be heads-1 more launches of 3 to 5 us for every product of every tile, and each
+// would have too little work to fill a card. Packing also puts 0 into the rows past a length, so that nothing there can
+// spread; the results of these rows are exact zeros then, because their weights are.
 //
-// The relative term of a tile is the product of its rows of all utterances with the rows of p that it needs, one
-// for each head: [B*rows, distances], distances = rows+S-1. The softmax finds the score of query i (counted in the tile)
+// The relative term of a tile is the product of its rows of all utterances with the rows of p that it needs, one for
+// each head: [B*rows, distances], distances = rows+S-1. The softmax finds the score of query i (counted in the tile)
 // and key j at distance rows-1-i+j.
 
 // Tiles of a card, in queries: a multiple of 64, so that a block of a kernel that goes by 64 rows has one of them.
-// Forward, a tile is the largest of these whose scores stay within tileBytes; of large batches a tile of the smallest may
-// take more: it is then 64/L of what the scores of all queries would take. Backward, a tile is always gradTile: where
-// tiles end decides how dk and dv are rounded, and that must not depend on the batch or its padding.
+//
+// Forward, a tile is the largest of these whose scores stay within tileBytes: more queries are fewer launches, and no
+// row depends on what else is in its tile. Of large batches the smallest tile may take more: it is then 64/L of what
+// the scores of all queries would take.
+//
+// Backward, a tile is always gradTile: where tiles end decides how dk and dv are rounded, and that must not depend on
+// the batch or its padding. Its scores, dweight and relative term take B*h*128*(3S+128) float32s, some 400/dh of what
+// one operand takes; what is packed beside them takes 9 more. So the scratch memory is some 16 times an operand for
+// heads of 64, whatever the length.
 var forwardTiles = []int{256, 128, 64}
 
 const (
@@ -47,10 +53,10 @@ func newAttentionCard(a attentionShape, s Setting, first, tile int) *attentionCa
 		c.take(int(c.panelSums().bytes()/4), false)
 	}
 	c.qu, c.k, c.v = c.take(a.batch*a.l*a.d, true), c.take(a.batch*a.s*a.d, true), c.take(a.batch*a.s*a.d, true)
-	c.score = c.take(a.heads*a.batch*c.tile*c.row(a.s), false)
+	c.score = c.take(a.heads*a.batch*c.tile*scoreRow(a.s), false)
 	if a.relative {
 		c.qw = c.take(a.batch*a.l*a.d, true)
-		c.band = c.take(a.heads*a.batch*c.tile*c.row(c.tile+a.s-1), false)
+		c.band = c.take(a.heads*a.batch*c.tile*scoreRow(c.tile+a.s-1), false)
 	}
 	return c
 }
@@ -63,8 +69,8 @@ func (c *attentionCard) take(elements int, activations bool) cuda.Ref {
 	return r
 }
 
-// row is the space of a row of n scores: products want rows that begin at multiples of 16 bytes.
-func (c *attentionCard) row(n int) int { return (n + 7) &^ 7 }
+// scoreRow is the space of a row of n scores: products want rows that begin at multiples of 16 bytes.
+func scoreRow(n int) int { return (n + 7) &^ 7 }
 
 func (c *attentionCard) of() DType {
 	if c.half {
@@ -87,9 +93,7 @@ func (c *attentionCard) tiles() []cardTile {
 	return tiles
 }
 
-func (a *attention) precision() Precision {
-	return Precision{In: a.activations(), Out: Halved}
-}
+func (a *attention) precision() Precision { return Precision{In: a.activations(), Out: Halved} }
 
 // activations says which operands are, from q on.
 func (a *attentionShape) activations() []bool {
@@ -120,11 +124,12 @@ func (a *attention) cuda(s Setting) Kernel {
 
 func (a *attentionShape) forwardTile() int {
 	for _, rows := range forwardTiles {
-		keys := a.s
+		tile := min(rows, a.l)
+		row := scoreRow(a.s)
 		if a.relative {
-			keys += a.s + rows
+			row += scoreRow(tile + a.s - 1)
 		}
-		if int64(a.heads*a.batch*min(rows, a.l))*int64(keys)*4 <= tileBytes {
+		if floatBytes(a.heads*a.batch*tile*row) <= tileBytes {
 			return rows
 		}
 	}
@@ -147,11 +152,15 @@ func (c *attentionCard) scores(t cardTile) []cuda.Launch {
 }
 
 // distances is the number of rows of p that a tile needs, from row low on.
-func (t cardTile) distances() int                { return t.rows + t.keys - 1 }
-func (a *attentionShape) low(t cardTile) int     { return a.s - t.from - t.rows }
-func (c *attentionCard) bytes(n int) int64       { return int64(n) * c.of().Bytes() }
-func (c *attentionCard) bandRow(t cardTile) int  { return c.row(t.distances()) }
-func (c *attentionCard) scoreRow(t cardTile) int { return c.row(t.keys) }
+func (t cardTile) distances() int            { return t.rows + t.keys - 1 }
+func (a *attentionShape) low(t cardTile) int { return a.s - t.from - t.rows }
+
+// row and band are the space of a tile's rows of scores and of the relative term.
+func (t cardTile) row() int  { return scoreRow(t.keys) }
+func (t cardTile) band() int { return scoreRow(t.distances()) }
+
+// bytes is what n activations take.
+func (c *attentionCard) bytes(n int) int64 { return int64(n) * c.of().Bytes() }
 
 // queriesOf are the tile's rows of a packed array: [rows, dh] for each head and utterance; headsOf are those of all
 // utterances: [B*rows, dh] for each head.
@@ -181,8 +190,7 @@ func (c *attentionCard) distancesOf(t cardTile) cuda.Matrix {
 
 // scoresOf are a tile's scores, float32 [rows, keys] for each head and utterance.
 func (c *attentionCard) scoresOf(r cuda.Ref, t cardTile) cuda.Matrix {
-	row := c.scoreRow(t)
-	return cuda.Matrix{Ref: r, Row: row, Stride: int64(t.rows * row)}
+	return cuda.Matrix{Ref: r, Row: t.row(), Stride: int64(t.rows * t.row())}
 }
 
 // weights are what overwrites the scores: the rows lie where theirs did.
@@ -198,8 +206,7 @@ func (c *attentionCard) over(m cuda.Matrix) cuda.Matrix {
 
 // bandOf is the relative term by distance, float32 [B*rows, distances] for each head, or what overwrites it.
 func (c *attentionCard) bandOf(t cardTile, overwritten bool) cuda.Matrix {
-	row := c.bandRow(t)
-	m := cuda.Matrix{Ref: c.band, Row: row, Stride: int64(c.batch * t.rows * row)}
+	m := cuda.Matrix{Ref: c.band, Row: t.band(), Stride: int64(c.batch * t.rows * t.band())}
 	if overwritten {
 		return c.over(m)
 	}

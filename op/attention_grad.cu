@@ -3,11 +3,11 @@
 // attention_softmax_grad turns a tile's scores, and the gradient of its weights after dropout, into the weights after
 // dropout and the gradient of the scores. Each lies where a float32 array did that is read first: weight over score,
 // dband, the scores' gradient by distance, over band, and dscore over dweight or, being half as wide as the scores,
-// behind the weights of its row. Where a distance belongs to no key dband is 0. score, dweight [heads, batch, rows, row],
-// band [.., band_row] or null.
+// behind the weights of its row. Where a distance belongs to no key dband is 0. score, dweight [heads, batch, rows,
+// row], band [.., band_row] or null.
 template <class T>
-static __device__ __forceinline__ void attention_softmax_grad(const float* score, const float* band, const float* dweight, T* weight,
-                                                              T* dband, T* dscore, ROW_PARAMETERS) {
+static __device__ __forceinline__ void attention_softmax_grad(const float* score, const float* band, const float* dweight,
+                                                              T* weight, T* dband, T* dscore, ROW_PARAMETERS) {
   DYN_SHARED(float, shared);
   ScoreRow at(shared, ROW_ARGUMENTS);
   if (!at.inside) return;  // as a whole warp
@@ -55,8 +55,8 @@ static __device__ __forceinline__ void attention_softmax_grad(const float* score
 // attention_dq: dq = dqu + dqw, which are packed, and their sums over each panel's rows. dq [batch, queries, d],
 // sums [batch, panels, 2, d].
 template <class T>
-static __device__ __forceinline__ void attention_dq(const float* dqu, const float* dqw, T* dq, float* sums, int batch, int queries, int d,
-                                                    int heads, int tile) {
+static __device__ __forceinline__ void attention_dq(const float* dqu, const float* dqw, T* dq, float* sums, int batch,
+                                                    int queries, int d, int heads, int tile) {
   Panel at(batch, queries, d, heads, tile);
   float of_u = 0.f, of_w = 0.f;
   for (; at.inside(); at.next()) {

@@ -13,14 +13,14 @@ func (a *attentionGrad) precision() Precision {
 	return p
 }
 
-// cuda goes through the tiles backward: the last one has all keys, writes dk and dv whole, and the others add. Sums over
-// tiles are float32, under half precision in scratch memory; dp then has an array of its own there, and else is summed
-// in the result.
+// cuda goes through the tiles backward: the last one has all keys, writes dk and dv whole, and the others add. Sums
+// over tiles are float32, under half precision in scratch memory; dp then has an array of its own there, and else is
+// summed in the result.
 func (a *attentionGrad) cuda(s Setting) Kernel {
 	c := newAttentionCard(a.attentionShape, s, 1, gradTile)
 	queries, keys, distances := a.batch*a.l*a.d, a.batch*a.s*a.d, (2*a.s-1)*a.d
 	c.dy = c.take(queries, true)
-	c.dweight = c.take(a.heads*a.batch*c.tile*c.row(a.s), false)
+	c.dweight = c.take(a.heads*a.batch*c.tile*scoreRow(a.s), false)
 	c.dqu, c.dk, c.dv = c.take(queries, false), c.take(keys, false), c.take(keys, false)
 	offsets, _ := Packed(a.precision().Parts, c.half)
 	part := func(k int) cuda.Ref { return cuda.Out().At(offsets[k]) }
@@ -51,8 +51,8 @@ func (a *attentionGrad) cuda(s Setting) Kernel {
 	return Kernel{Launches: launches, Scratch: c.scratch}
 }
 
-// gradients are a tile's launches: its weights again, and what flows from it into every operand. add says that dk and dv
-// have been written.
+// gradients are a tile's launches: its weights again, and what flows from it into every operand. add says that dk and
+// dv have been written.
 func (c *attentionCard) gradients(t cardTile, dp cuda.Matrix, add bool) []cuda.Launch {
 	beta := float32(0)
 	if add {
@@ -61,7 +61,7 @@ func (c *attentionCard) gradients(t cardTile, dp cuda.Matrix, add bool) []cuda.L
 	each := c.heads * c.batch
 	dscore := c.over(c.scoresOf(c.dweight, t))
 	if c.half { // behind the weights
-		dscore.Ref = c.score.At(int64(c.scoreRow(t)) * 2)
+		dscore.Ref = c.score.At(int64(t.row()) * 2)
 	}
 	launches := append(c.scores(t),
 		cuda.Multiply(cuda.Product{
@@ -98,7 +98,8 @@ func (c *attentionCard) gradients(t cardTile, dp cuda.Matrix, add bool) []cuda.L
 
 // softmaxGrad is the launch that makes a tile's weights and the gradients of its scores, by key and by distance.
 func (c *attentionCard) softmaxGrad(t cardTile, dscore cuda.Ref) cuda.Launch {
-	l := c.rows("attention_softmax_grad", t, cuda.Ptr(c.score), c.bandArg(), cuda.Ptr(c.dweight), cuda.Ptr(c.score), c.bandArg(), cuda.Ptr(dscore))
+	l := c.rows("attention_softmax_grad", t,
+		cuda.Ptr(c.score), c.bandArg(), cuda.Ptr(c.dweight), cuda.Ptr(c.score), c.bandArg(), cuda.Ptr(dscore))
 	rows := c.heads * c.batch * t.rows
 	scores := rows * t.keys
 	l.Bytes = int64(scores)*8 + 2*c.bytes(scores)
@@ -113,7 +114,8 @@ func (c *attentionCard) softmaxGrad(t cardTile, dscore cuda.Ref) cuda.Launch {
 // gradBias are the launches that add dqu and dqw up: for dq, and over all queries for du and dw, which lie so many
 // elements apart.
 func (c *attentionCard) gradBias(dq, du cuda.Ref, apart int) []cuda.Launch {
-	first := c.panels(typed("attention_dq", c.of()), c.batch, c.l, []cuda.Arg{cuda.Ptr(c.dqu), cuda.Ptr(c.dqw), cuda.Ptr(dq), cuda.Ptr(cuda.Temp())},
+	arrays := []cuda.Arg{cuda.Ptr(c.dqu), cuda.Ptr(c.dqw), cuda.Ptr(dq), cuda.Ptr(cuda.Temp())}
+	first := c.panels(typed("attention_dq", c.of()), c.batch, c.l, arrays,
 		cuda.Int(c.batch), cuda.Int(c.l), cuda.Int(c.d), cuda.Int(c.heads), cuda.Int(c.tile))
 	queries, p := c.batch*c.l*c.d, c.panelSums()
 	first.Bytes = floatBytes(2*queries) + c.bytes(queries) + p.bytes()

@@ -92,7 +92,7 @@ func (c *attentionCard) rows(kernel string, t cardTile, arrays ...cuda.Arg) cuda
 	}
 	args := append(arrays,
 		cuda.Int(c.batch), cuda.Int(c.heads), cuda.Int(t.rows), cuda.Int(t.from), cuda.Int(c.l), cuda.Int(c.s), cuda.Int(t.keys),
-		cuda.Int(c.scoreRow(t)), cuda.Int(c.bandRow(t)))
+		cuda.Int(t.row()), cuda.Int(t.band()))
 	args = append(append(args, c.lengthArgs()...), cuda.Int(causal))
 	return cuda.Launch{
 		Kernel: typed(kernel, c.of()), Grid: [3]int{blocks(c.heads*c.batch*t.rows, warps)}, Block: 32 * warps, Shared: kept * warps,

@@ -2,8 +2,8 @@ package op
 
 import "konkanitrain/device/cuda"
 
-// What a card does with all weights at once. The host asks for it without waiting: whether the update is made is decided
-// on the card, and the host reads the status later.
+// What a card does with all weights at once. The host asks for it without waiting: whether the update is made is
+// decided on the card, and the host reads the status later.
 
 // CardStep is what an update on a card has in common for all its weights: the operand constants of [CardUpdate].
 type CardStep struct {
@@ -50,8 +50,8 @@ const DecayElements = 16
 //	applied = norm is finite and no loss is odd
 //	where applied: AdamW as [NewAdamW] has it, with GradScale = min(1, Clip/(norm + 1e-6))/LossScale
 //
-// Where it is not applied, nothing but the status changes. It has no result. The scratch memory is Kernel.Scratch bytes.
-// All sums have a fixed order.
+// Where it is not applied, nothing but the status changes. It has no result, and needs Kernel.Scratch bytes of scratch
+// memory. All sums have a fixed order.
 func CardUpdate(n int, halves bool) Kernel {
 	squares, partials := sumSquares(cuda.In(3), n)
 	decision := cuda.Temp().At(8 * int64(partials))

@@ -30,9 +30,9 @@ func (c *ctcShape) rowsLaunch(x int, rows cuda.Arg) cuda.Launch {
 	}
 }
 
-// lattice launches a kernel that goes over an utterance's frames so many times, a block for each utterance. x is the place
-// of the operands logits, lengths, targets and their lengths. A state of a frame costs so many bytes, and operations in
-// float64 beside an exponential in float32 each time.
+// lattice launches a kernel that goes over an utterance's frames so many times, a block for each utterance. x is the
+// place of the operands logits, lengths, targets and their lengths. A state of a frame costs so many bytes, and
+// operations in float64 beside an exponential in float32 each time.
 func (c *ctcShape) lattice(kernel string, x, times, bytes, doubles int, args ...cuda.Arg) cuda.Launch {
 	n := c.batch * c.s * c.states()
 	all := []cuda.Arg{cuda.Ptr(cuda.In(x)), cuda.Ptr(cuda.In(x + 1)), cuda.Ptr(cuda.In(x + 2)), cuda.Ptr(cuda.In(x + 3))}

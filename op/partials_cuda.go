@@ -6,7 +6,7 @@ import (
 	"konkanitrain/device/cuda"
 )
 
-// What all rows of a batch share, a parameter, has a gradient that is a sum over rows. A card makes it in two steps: one
+// What all rows of a batch share, a parameter, has a gradient that is a sum over rows. A card makes it in two steps: a
 // block sums a chunk, a fixed number of an utterance's rows from its start on, and then the chunks' sums are added. So
 // the order of the sum doesn't depend on padding, absent rows or the card.
 

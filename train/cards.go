@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"konkanitrain/engine"
 	"konkanitrain/internal/settings"
 )
 
@@ -11,26 +12,36 @@ import (
 type Card struct {
 	Name   string // as --card takes it
 	Title  string
-	Memory int64 // bytes
+	Memory int64            // bytes
+	Speed  engine.CardSpeed // zero where it isn't known
 
 	limitFrom string // what sets Memory, of a card of this machine
 }
 
-// Cards are the cards whose memory is known, by size. Memory is what PyTorch reports for them
+// Cards are the cards that are known, by size. Memory is what PyTorch reports for them
 // (torch.cuda.get_device_properties(0).total_memory), which is less than the number in their name says: error
-// correction and the driver have their part already.
+// correction and the driver have their part already. Speeds are those of NVIDIA's data sheets and white papers, at the
+// boost clock and without sparsity: memory in GB/s, then TFLOP/s in float32, of tensor cores with float16 summed in
+// float32 (on GeForce cards half of what they do with sums in float16), and in float64. The P100 and the V100 are those
+// for PCIe, the A100s and the H100 those on a board of their own (SXM).
 func Cards() []Card {
-	gib := func(n float64) int64 { return int64(n * (1 << 30)) }
+	card := func(name, title string, gib, bandwidth, float32s, tensor, doubles float64, processors int) Card {
+		return Card{Name: name, Title: title, Memory: int64(gib * (1 << 30)), Speed: engine.CardSpeed{
+			Bytes: 1e9 * bandwidth, Float32: 1e12 * float32s, Tensor: 1e12 * tensor, Double: 1e12 * doubles, Processors: processors,
+		}}
+	}
 	return []Card{
-		{Name: "rtx3060", Title: "RTX 3060 12 GB", Memory: gib(11.76)},
-		{Name: "t4", Title: "T4 16 GB", Memory: gib(14.74)},
-		{Name: "v100", Title: "V100 16 GB", Memory: gib(15.77)},
-		{Name: "p100", Title: "P100 16 GB", Memory: gib(15.89)},
-		{Name: "l4", Title: "L4 24 GB", Memory: gib(22.03)},
-		{Name: "a10", Title: "A10 24 GB", Memory: gib(22.05)},
-		{Name: "rtx4090", Title: "RTX 4090 24 GB", Memory: gib(23.64)},
-		{Name: "a100-40", Title: "A100 40 GB", Memory: gib(39.39)},
-		{Name: "h100", Title: "H100 80 GB", Memory: gib(79.10)},
+		card("rtx3060-laptop", "RTX 3060 Laptop 6 GB", 5.80, 336, 10.9, 21.9, 0.171, 30),
+		card("rtx3060", "RTX 3060 12 GB", 11.76, 360, 12.7, 25.5, 0.199, 28),
+		card("t4", "T4 16 GB", 14.74, 320, 8.1, 65, 0.254, 40),
+		card("v100", "V100 16 GB", 15.77, 900, 14, 112, 7, 80),
+		card("p100", "P100 16 GB", 15.89, 732, 9.3, 0, 4.7, 56),
+		card("l4", "L4 24 GB", 22.03, 300, 30.3, 121, 0.473, 58),
+		card("a10", "A10 24 GB", 22.05, 600, 31.2, 125, 0.488, 72),
+		card("rtx4090", "RTX 4090 24 GB", 23.64, 1008, 82.6, 165, 1.29, 128),
+		card("a100-40", "A100 40 GB", 39.39, 1555, 19.5, 312, 9.7, 108),
+		card("h100", "H100 80 GB", 79.10, 3350, 67, 989, 34, 132),
+		card("a100-80", "A100 80 GB", 79.15, 2039, 19.5, 312, 9.7, 108),
 	}
 }
 

@@ -37,7 +37,18 @@ type PlanReport struct {
 	Passes     int         `json:"passes"`  // micro-batches of training, as set
 	Variety    int         `json:"variety"` // shapes that they have
 	Shapes     []PlanShape `json:"shapes"`
+	Times      []PlanTimes `json:"times"` // of an update on the card, and on others beside it; null where nothing is known
 	NotCounted []string    `json:"not_counted"`
+}
+
+// PlanTimes is an estimate of the time that a card takes for the update with the largest pass, from the launches of its
+// programs and the card's data sheet; nothing is measured.
+type PlanTimes struct {
+	Card   string            `json:"card"`
+	Title  string            `json:"title"`
+	Passes int               `json:"passes"` // micro-batches of the update
+	All    engine.CardTime   `json:"all"`
+	Ops    []engine.CardTime `json:"ops"` // the longest first
 }
 
 // PlanParameters are numbers of parameters.

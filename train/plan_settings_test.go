@@ -135,13 +135,18 @@ func TestPlanRefuses(t *testing.T) {
 
 // A card that isn't known is refused, with the nearest name and all others.
 func TestCards(t *testing.T) {
+	before := int64(5 << 30)
 	for _, c := range Cards() {
-		if found, err := FindCard(strings.ToUpper(c.Name)); err != nil || found != c || c.Memory < 11<<30 {
+		if found, err := FindCard(strings.ToUpper(c.Name)); err != nil || found != c || c.Memory < before {
 			t.Errorf("%+v: %+v, %v", c, found, err)
+		}
+		before = c.Memory
+		if s := c.Speed; s.Bytes < 3e11 || s.Bytes > 4e12 || s.Float32 < 8e12 || s.Tensor > 0 && s.Tensor < 1.9*s.Float32 || s.Double > s.Float32/1.9 || s.Processors < 28 {
+			t.Errorf("the speed of %s is %+v", c.Name, s)
 		}
 	}
 	_, err := FindCard("rtx4900")
-	testkit.MustFail(t, err, `card "rtx4900" is not known (did you mean rtx4090?); known are rtx3060, t4, `, "--memory ")
+	testkit.MustFail(t, err, `card "rtx4900" is not known (did you mean rtx4090?); known are rtx3060-laptop, rtx3060, t4, `, "--memory ")
 	if _, err = FindCard("abacus"); err == nil || strings.Contains(err.Error(), "did you mean") {
 		t.Errorf("%v", err)
 	}

@@ -60,7 +60,11 @@ func (p *planner) figures() (*PlanReport, error) {
 	}
 	r.Variety = len(p.whole.training)
 	r.NotCounted = p.notCounted()
-	return r, p.judge(r)
+	if err := p.judge(r); err != nil {
+		return nil, err
+	}
+	r.Times, err = p.times(r)
+	return r, err
 }
 
 // choose lists what the run will send through the network.
@@ -168,8 +172,15 @@ func (p *planner) total(of *passes) (PlanTotal, error) {
 		Weights: u.Weights, Gradients: u.Gradients, Moments: u.Moments, Arena: arena, Arenas: arena * int64(p.workers),
 		Beside: p.pool.Usage().Held + p.further(), Total: p.totalWith(arena),
 	}
-	if p.fit().Costs == nil || of.most.loader != p.sets.loader {
-		return t, nil
+	e, err := p.update(of)
+	t.Seconds = e.Seconds
+	return t, err
+}
+
+// update is the update with the largest pass; it has no batches where that pass is one of scoring.
+func (p *planner) update(of *passes) (update.Estimate, error) {
+	if of.most.loader == nil || of.most.loader != p.sets.loader {
+		return update.Estimate{}, nil
 	}
 	// Under a limit the updater deals as the passes were dealt; without one as they would be with room for everything.
 	runner := p.updater.Runner
@@ -177,9 +188,7 @@ func (p *planner) total(of *passes) (PlanTotal, error) {
 		runner = update.NewRunner(p.net, p.replica, p.cfg.Optimizer.BatchSize)
 		runner.Fit.Recompute, runner.Fit.Costs = p.cfg.Run.ways()[:1], p.fit().Costs
 	}
-	e, err := runner.Estimate(p.sets.loader.Lengths(of.most.Epoch, of.most.Window, nil), p.trainingAsk())
-	t.Seconds = e.Seconds
-	return t, err
+	return runner.Estimate(p.sets.loader.Lengths(of.most.Epoch, of.most.Window, nil), p.trainingAsk())
 }
 
 // pass is a micro-batch for the report.

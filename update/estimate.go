@@ -11,8 +11,9 @@ import (
 
 // Estimate is what a pass over a window takes.
 type Estimate struct {
-	Bytes   int64   // of the largest arena
-	Seconds float64 // until the last worker is done, by Fit.Costs; 0 without costs
+	Bytes   int64     // of the largest arena
+	Seconds float64   // until the last worker is done, by Fit.Costs; 0 without costs
+	Batches []Variant // the micro-batches' programs
 }
 
 // Estimate says what a pass over rows of these lengths takes, as Fit would have it made. Nothing runs.
@@ -24,7 +25,8 @@ func (r *Runner) Estimate(rows []data.Length, ask Ask) (e Estimate, err error) {
 	}
 	load := make([]float64, d.wishes.Workers)
 	for _, b := range batches {
-		prices, err := r.Replica.Prices([]Variant{ask.variant(b.shape, b.recompute)})
+		e.Batches = append(e.Batches, ask.variant(b.shape, b.recompute))
+		prices, err := r.Replica.Prices(e.Batches[len(e.Batches)-1:])
 		if err != nil {
 			return e, err
 		}

@@ -16,7 +16,7 @@ import (
 // planConfig is the settings of plan, beside those of train.
 type planConfig struct {
 	Memory          string  `yaml:"memory" default:"" check:"any" zero:"that of the card, or what this machine leaves a run" help:"memory to plan for, as 14.74GiB; beside --card what of the card's is free"`
-	Card            string  `yaml:"card" default:"" check:"any" help:"graphics card to plan for: t4, p100, v100, l4, a10, a100-40, rtx3060, rtx4090 or h100"`
+	Card            string  `yaml:"card" default:"" check:"any" help:"graphics card to plan for: rtx3060-laptop, rtx3060, t4, v100, p100, l4, a10, rtx4090, a100-40, h100 or a100-80"`
 	Seconds         float64 `yaml:"seconds" default:"0" check:"0..86400" zero:"the manifests say" unit:"s" help:"plan for utterances that all have this length, without a manifest"`
 	TokensPerSecond float64 `yaml:"tokens_per_second" default:"10" check:">0..1000" help:"with --seconds: letters in a second of sound"`
 	JSON            bool    `yaml:"json" default:"false" check:"any" help:"print the plan as JSON"`

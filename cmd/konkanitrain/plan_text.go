@@ -37,6 +37,7 @@ func (t planText) String() string {
 	s.WriteString("\n")
 	t.verdict(line)
 	s.WriteString(shapesText(r))
+	s.WriteString(timesText(r))
 	for _, x := range r.NotCounted {
 		line("not counted", "%s", x)
 	}

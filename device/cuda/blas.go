@@ -78,6 +78,16 @@ func (c *card) startBLAS(l library) (*blas, error) {
 	return b, nil
 }
 
+// productError is the error of a product that cuBLAS refused. cuBLAS hides what the driver said: where the context is
+// lost a wait tells.
+func (c *card) productError(status int) error {
+	err := blasError("cublasGemmStridedBatchedEx", status)
+	if lost := c.waitWork(); lost != nil {
+		return fmt.Errorf("%w: %w", err, lost)
+	}
+	return err
+}
+
 // workspaceBytes is what cuBLAS's documentation wants for a card.
 func workspaceBytes(i Info) int64 {
 	if i.Major >= 9 {

@@ -34,8 +34,9 @@ type Card interface {
 	Pinned(bytes int64, what string) (Pinned, error)
 	// Load makes the kernels of PTX modules callable; Kernels of a Launch are looked up among those of all modules.
 	Load(modules map[string][]byte) error
-	// Bind resolves launches to a list. at says where an operand of launch i lies. The list is captured as a graph where
-	// the driver has that, when it is queued first.
+	// Bind resolves launches to a list. at says where an operand of launch i lies. Where the driver has graphs the list is
+	// captured as one when it is queued for the second time: by then all that it needs is loaded, and a list that is
+	// queued once costs none.
 	Bind(launches []Launch, at func(i int, r Ref) Address) (List, error)
 	// Do runs f on the card's thread, with the queue: several pieces of work cost one change of threads. Its error is f's.
 	Do(f func(q Queue) error) error
@@ -91,7 +92,7 @@ type Info struct {
 	Driver       int    // the newest CUDA version that the driver knows: 11080 is 11.8
 	BLAS         string // the library and version of cuBLAS
 	Workspace    int64  // bytes of memory that cuBLAS has for its own use; they count in Usage
-	Graphs       bool   // lists are run as graphs
+	Graphs       bool   // lists are run as graphs; false as soon as the driver has refused to make one
 }
 
 // String is "Tesla T4, compute capability 7.5, 14.74 GiB".

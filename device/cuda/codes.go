@@ -60,6 +60,9 @@ func loses(code int) bool {
 	return false
 }
 
+// unnamed is what is said of a fault of a kernel that a later call was told of.
+const unnamed = "; it was queued earlier, and is named where each launch is waited for (Sync)"
+
 // fromKernels says whether a code is that of a kernel that has run, which any later call may be told.
 func fromKernels(code int) bool {
 	return code == 700 || code == 702 || code == 710 || code >= 714 && code <= 719

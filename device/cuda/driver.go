@@ -39,7 +39,8 @@ func codeOf(err error) int {
 	return codeUnknown
 }
 
-// driverError is the error of a driver's call that returned code, nil for 0.
+// driverError is the error of a driver's call that returned code, nil for 0. kernel is the one that the call is about,
+// "" for none.
 func driverError(call, kernel string, code int) error {
 	if code == 0 {
 		return nil
@@ -47,6 +48,9 @@ func driverError(call, kernel string, code int) error {
 	e := &Error{Call: call, Kernel: kernel, Code: code, Text: C.GoString(C.name_of(C.int(code))), Hint: hints[code], Lost: loses(code)}
 	if e.Text == "" {
 		e.Text = "unknown CUDA error"
+	}
+	if kernel == "" && fromKernels(code) {
+		e.Hint += unnamed
 	}
 	return e
 }
@@ -75,7 +79,7 @@ func start(o Options) (cards int, err error) {
 		}
 		return 0, err
 	}
-	if v := cu.Version(); v < oldestDriver {
+	if v := driverVersion(); v < oldestDriver {
 		return 0, fmt.Errorf("%w: it knows CUDA %s, and this program needs %s or newer: update NVIDIA's driver (520 or newer)",
 			ErrOldDriver, version(v), version(oldestDriver))
 	}
@@ -87,6 +91,15 @@ func start(o Options) (cards int, err error) {
 		return 0, fmt.Errorf("%w: the driver finds no card at all%s", ErrNoDevice, hidden())
 	}
 	return cards, nil
+}
+
+// driverVersion is 0 where the driver doesn't say.
+func driverVersion() int {
+	var v C.int
+	if C.cuDriverGetVersion(&v) != 0 {
+		return 0
+	}
+	return int(v)
 }
 
 // version is "11.8" for 11080.
@@ -103,7 +116,7 @@ func hidden() string {
 // describe is what the driver says of a card without a context.
 func describe(index int) (i Info, err error) {
 	d := cu.Device(index)
-	i = Info{Index: index, Driver: cu.Version()}
+	i = Info{Index: index, Driver: driverVersion()}
 	if i.Name, err = d.Name(); err != nil {
 		return i, said("cuDeviceGetName", err)
 	}

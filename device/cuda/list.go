@@ -9,6 +9,7 @@ package cuda
 import "C"
 
 import (
+	"errors"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -24,6 +25,7 @@ type list struct {
 	arguments unsafe.Pointer // the cells of all kernels, then where each cell lies
 
 	runs   int
+	freed  bool
 	single bool // no graph: there is none to be had
 	graph  C.CUgraphExec
 }
@@ -99,7 +101,10 @@ func (l *list) bind(launches []Launch, at func(i int, r Ref) Address) error {
 func (l *list) run() error {
 	c := l.card
 	n := C.int(len(l.names))
-	if n == 0 {
+	switch {
+	case l.freed:
+		return errors.New("a list of launches is queued that was freed")
+	case n == 0:
 		return nil
 	}
 	if l.runs++; l.runs > 1 && l.graph == nil && !l.single {
@@ -130,16 +135,18 @@ func (l *list) run() error {
 	return nil
 }
 
-// failed is the error of launch number at.
+// failed is the error of launch number at: what queued it returned code, or the wait behind it.
 func (l *list) failed(at, code int, waiting bool) error {
 	name := l.names[at]
 	switch {
 	case waiting:
 		return driverError("cuStreamSynchronize", name, code)
 	case name == productName:
-		return blasError("cublasGemmStridedBatchedEx", code)
+		return l.card.productError(code)
 	case name == clearName:
 		return driverError("cuMemsetD8Async", "", code)
+	case fromKernels(code): // of another kernel
+		return driverError("cuLaunchKernel", "", code)
 	}
 	return driverError("cuLaunchKernel", name, code)
 }
@@ -174,6 +181,7 @@ func (l *list) Free() {
 			C.cuGraphExecDestroy(l.graph)
 			l.graph = nil
 		}
+		l.freed = true
 		return nil
 	})
 	l.release()

@@ -85,13 +85,14 @@ func (c *card) enter() error {
 		c.context = context
 		return said("cuCtxSetCurrent", cu.SetCurrentContext(context))
 	}
-	e := said("cuDevicePrimaryCtxRetain", err)
+	e := driverError("cuDevicePrimaryCtxRetain", "", codeOf(err)).(*Error)
 	mode, _ := c.device.Attribute(cu.ComputeMode)
 	switch code := codeOf(err); {
 	case code == codeOutOfMemory:
 		return fmt.Errorf("%s, %s, has no memory left for the context of another process (nvidia-smi shows who has it): %w",
 			c.Name(), c.info.Name, e)
 	case code == codeUnavailable, mode != 0:
+		e.Hint = ""
 		return fmt.Errorf("%w: %s, %s, is in compute mode %s: wait for the process that has it (nvidia-smi shows it), use another "+
 			"card, or have an administrator set nvidia-smi -c DEFAULT: %w", ErrCardInUse, c.Name(), c.info.Name, modeName(mode), e)
 	}

@@ -22,7 +22,8 @@ import (
 )
 
 // Processes are the other processes that have memory of the card with number o.Index, the largest first. NVML tells it,
-// and is opened for that. Inside a container the numbers of processes are the host's, and this process may be among them.
+// and is opened for that. Inside a container the numbers of processes are the host's, and this process may be among
+// them.
 func Processes(o Options) ([]Process, error) {
 	bus, err := busID(o)
 	if err != nil {

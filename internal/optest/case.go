@@ -64,21 +64,39 @@ func Check(m Machine, c Case) error {
 
 // Ops names the ops whose kernels c compares with Ref: the one it is about and those of its gradient.
 func (c Case) Ops() ([]string, error) {
-	if c.Make != nil {
-		return []string{c.Make().Name}, nil
-	}
 	if c.Batch != nil {
 		return nil, nil
 	}
-	r, err := NewRig(c.Build, c.In, nil, c.NoGradient...)
+	ops, err := c.Instances()
+	var names []string
+	for _, o := range ops {
+		names = append(names, o.Name)
+	}
+	return names, err
+}
+
+// Instances are the ops of c with their shapes, in a batch those of all its utterances together.
+func (c Case) Instances() ([]*op.Op, error) {
+	if c.Make != nil {
+		return []*op.Op{c.Make()}, nil
+	}
+	in := c.In
+	if c.Batch != nil {
+		order := make([]int, c.Batch.size())
+		for u := range order {
+			order[u] = u
+		}
+		in, _ = arrange(c.Batch.In, order, c.Batch.Extra)
+	}
+	r, err := NewRig(c.Build, in, nil, c.NoGradient...)
 	if err != nil {
 		return nil, err
 	}
-	var names []string
+	var ops []*op.Op
 	for _, n := range r.ops() {
-		names = append(names, n.Op().(*op.Op).Name)
+		ops = append(ops, n.Op().(*op.Op))
 	}
-	return names, nil
+	return ops, nil
 }
 
 // Covered holds the names of all ops that a case compares with Ref. A case whose graph can't be built covers nothing,

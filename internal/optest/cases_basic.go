@@ -32,6 +32,8 @@ func linearCases() []Case {
 			In: []op.Array{Floats(r, 5, 7), Floats(r, 3, 7), Floats(r, 3)}},
 		{Name: "linear/batch of matrices", Build: BuildLinear, Tol: 2e-6, Why: why, HalfTol: 0x1p-11, HalfWhy: halfWhy,
 			In: []op.Array{Floats(r, 2, 9, 37), Floats(r, 21, 37), Floats(r, 21)}},
+		{Name: "linear/more rows and outputs than a block has", Build: BuildLinear, Tol: 3e-6, Why: "sums of up to 280 products in float32",
+			HalfTol: 0x1p-11, HalfWhy: halfWhy, In: []op.Array{Floats(r, 2, 140, 3), Floats(r, 131, 3), Floats(r, 131)}},
 		{Name: "linear/no bias", Build: BuildLinear, Tol: 2e-6, Why: why, In: []op.Array{Floats(r, 1, 1, 4), Floats(r, 6, 4)}},
 		{Name: "linear/utterances", Build: BuildLinear, Batch: batch},
 	}
@@ -142,11 +144,11 @@ func dropoutCases() (cases []Case) {
 
 func normCases() (cases []Case) {
 	r := Rand(1)
-	for _, shape := range [][]int{{5, 7}, {2, 9, 61}, {1, 1, 192}, {300, 16}} {
+	for _, shape := range [][]int{{5, 7}, {2, 9, 61}, {1, 1, 192}, {300, 16}, {2, 17, 260}} {
 		d := shape[len(shape)-1]
 		cases = append(cases, Case{
 			Name: fmt.Sprint("layernorm/", shape), Build: BuildLayerNorm, In: []op.Array{Floats(r, shape...), Floats(r, d), Floats(r, d)},
-			Tol: 2e-6, Why: "moments of up to 192 values, and sums over up to 300 rows, in float32",
+			Tol: 2e-6, Why: "moments of up to 260 values, and sums over up to 300 rows, in float32",
 		})
 	}
 	r = Rand(2)

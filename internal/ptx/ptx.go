@@ -1,6 +1,6 @@
 // Package ptx knows how the committed PTX files of kernels hang together with their sources: NAME.cu and the .cuh files
-// that it includes become NAME.ptx, whose first line holds a hash of them all. Who has no compiler of NVIDIA's can still
-// tell whether a file is what its sources say. The program in generate compiles them.
+// that it includes become NAME.ptx, whose first line holds a hash of them all. Who has no compiler of NVIDIA's can
+// still tell whether a file is what its sources say. The program in generate compiles them.
 package ptx
 
 import (

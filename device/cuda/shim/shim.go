@@ -1,8 +1,8 @@
 //go:build gpu
 
 // Package shim lets a program that uses gorgonia.org/cu and go-nvml link without a CUDA toolkit and start without a
-// driver. It defines all functions of both libraries itself, as jumps through tables that [Open] and [OpenNVML] fill from
-// the real ones.
+// driver. It defines all functions of both libraries itself, as jumps through tables that [Open] and [OpenNVML] fill
+// from the real ones.
 //
 // It needs what the program gencuda writes, and its folder of libraries in CGO_LDFLAGS.
 package shim
@@ -21,8 +21,8 @@ import (
 	"unsafe"
 )
 
-// folders are where the driver's libraries are: where the loader looks, then where distributions, containers and WSL put
-// them.
+// folders are where the driver's libraries are: where the loader looks, then where distributions, containers and WSL
+// put them.
 var folders = []string{
 	"",
 	"/usr/lib/x86_64-linux-gnu/",

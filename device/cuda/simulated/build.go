@@ -20,11 +20,12 @@ type Libraries struct {
 	Driver  string // the simulated libcuda.so.1
 	BLAS    string // the simulated cuBLAS, which works with Driver
 	OldBLAS string // the same of an old version: it has no cublasSetWorkspace
+	NVML    string // the simulated libnvidia-ml.so.1, which works with Driver
 	Null    string // a driver and cuBLAS whose calls do nothing and succeed
 }
 
 // Build compiles the libraries, or finds them in the user's cache, under a key of everything that they are made of. It
-// skips the test where there is no g++, and fails it there if CI is true. Processes that build at once wait for each other.
+// skips the test where there is no g++, and fails it there if CI is true. Processes that build the same wait for each other.
 func Build(tb testing.TB, o Options) Libraries {
 	tb.Helper()
 	b, why := newBuilder()

@@ -43,11 +43,6 @@ func (b *builder) libraries(o Options) (Libraries, error) {
 	if err := os.MkdirAll(b.cache, 0o755); err != nil {
 		return l, err
 	}
-	unlock, err := lock(filepath.Join(b.cache, "lock"))
-	if err != nil {
-		return l, err
-	}
-	defer unlock()
 	b.sweep()
 
 	src := filepath.Join(b.root, "device", "cuda", "simulated", "src")
@@ -64,8 +59,9 @@ func (b *builder) libraries(o Options) (Libraries, error) {
 	}
 	var driver []object
 	for _, name := range driverSources {
-		driver = append(driver, cpp(name))
+		driver = append(driver, cpp(name, "-O1"))
 	}
+	driver = append(driver, cpp("fibers.cpp"), cpp("races.cpp")) // what each thread of a kernel runs through
 	for _, path := range append(cu, o.Kernels...) {
 		for _, checked := range []bool{false, true} {
 			driver = append(driver, object{source: path, kernels: true, checked: checked, headers: headers})
@@ -85,13 +81,17 @@ func (b *builder) libraries(o Options) (Libraries, error) {
 	if err != nil {
 		return l, err
 	}
+	l.NVML, err = b.library("libnvidia-ml.so.1", l.Driver, []object{cpp("nvml.cpp", "-O1")})
+	if err != nil {
+		return l, err
+	}
 	l.Null, err = b.library("libcuda_null.so.1", "", []object{cpp("null.cpp")})
 	return l, err
 }
 
-// driverSources make up the driver, with the kernels.
+// driverSources make up the driver, with the fibers, the check for races and the kernels.
 var driverSources = []string{"settings.cpp", "cards.cpp", "context.cpp", "stream.cpp", "graph.cpp", "memory.cpp", "copy.cpp",
-	"module.cpp", "fibers.cpp", "races.cpp"}
+	"module.cpp"}
 
 // library links objects, unless the same have been linked before. It finds the functions of needed, "" for none.
 func (b *builder) library(name, needed string, objects []object) (string, error) {
@@ -129,14 +129,14 @@ func (b *builder) compile(o object) (string, error) {
 		return "", err
 	}
 	all := append(slices.Clone(flags), o.flags...)
-	all = append(all, "-I"+filepath.Join(b.root, "device", "cuda", "simulated", "src"), "-I"+filepath.Join(b.root, "op"))
+	all = append(all, b.includes()...)
 	if !o.kernels {
 		path := filepath.Join(b.cache, key(string(text), o.headers, strings.Join(all, " "))+".o")
 		return b.make(path, func(out string) error {
 			return b.run("", b.compiler, append(all, "-c", o.source, "-o", out)...)
 		})
 	}
-	all = append(all, "-DCUDASIM", "-g1")
+	all = append(all, "-g1")
 	if o.checked {
 		all = append(all, "-fsanitize=thread")
 	}
@@ -156,6 +156,11 @@ func (b *builder) compile(o object) (string, error) {
 		}
 		return b.run("", b.objcopy, append(args, out)...)
 	})
+}
+
+// includes are the folders of headers.
+func (b *builder) includes() []string {
+	return []string{"-DCUDASIM", "-I" + filepath.Join(b.root, "device", "cuda", "simulated", "src"), "-I" + filepath.Join(b.root, "op")}
 }
 
 // kernel is a kernel's definition, as the preprocessor leaves it under CUDASIM_SCAN.
@@ -186,7 +191,7 @@ func wrap(o object, names []string, section string) string {
 	fmt.Fprintf(&s, "#include \"cudasim.h\"\n")
 	fmt.Fprintf(&s, "extern \"C\" __attribute__((weak, visibility(\"hidden\"))) char __start_%s[], __stop_%s[];\n", section, section)
 	fmt.Fprintf(&s, "#define CUSIM_START __start_%s\n#define CUSIM_STOP __stop_%s\n#define CUSIM_CHECKED %v\n", section, section, o.checked)
-	fmt.Fprintf(&s, "namespace {\n#include %q\n", o.source)
+	fmt.Fprintf(&s, "namespace {\nstruct Own {};\n#include %q\n", o.source)
 	for _, name := range names {
 		fmt.Fprintf(&s, "CUSIM_KERNEL(%s)\n", name)
 	}
@@ -194,11 +199,23 @@ func wrap(o object, names []string, section string) string {
 	return s.String()
 }
 
-// make makes a file that isn't there, under another name first, so that nobody sees half of one.
+// make makes a file that isn't there, under another name first, so that nobody sees half of one. Who wants the same file
+// at the same time waits for it.
 func (b *builder) make(path string, f func(out string) error) (string, error) {
-	if _, err := os.Stat(path); err == nil {
+	there := func() bool {
 		now := time.Now()
-		return path, os.Chtimes(path, now, now)
+		return os.Chtimes(path, now, now) == nil
+	}
+	if there() {
+		return path, nil
+	}
+	unlock, err := lock(path + ".lock")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if there() {
+		return path, nil
 	}
 	out := fmt.Sprintf("%s.%d", path, os.Getpid())
 	defer os.Remove(out)
@@ -266,7 +283,7 @@ func key(texts ...string) string {
 // sweep removes what nothing has used for long.
 func (b *builder) sweep() {
 	filepath.Walk(b.cache, func(path string, info os.FileInfo, err error) error {
-		if err == nil && !info.IsDir() && filepath.Base(path) != "lock" && time.Since(info.ModTime()) > keep {
+		if err == nil && !info.IsDir() && time.Since(info.ModTime()) > keep {
 			os.Remove(path)
 		}
 		return nil

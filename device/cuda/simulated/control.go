@@ -9,9 +9,11 @@ package simulated
 #include <stdlib.h>
 
 // A call with its arguments in 8-byte cells: so they lie on this machine for numbers and pointers alike.
-static long long call(void *f, const uint64_t *a) {
-	return ((long long (*)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t))f)(
-		a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10]);
+typedef uint64_t u;
+static long long call(void *f, const u *a) {
+	return ((long long (*)(u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u))f)(
+		a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11],
+		a[12], a[13], a[14], a[15], a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23]);
 }
 */
 import "C"
@@ -47,13 +49,7 @@ type Fault struct {
 // that the test has not taken by then fails it. All cards of the process must be closed at both times.
 func (l Libraries) Control(tb testing.TB) *Control {
 	tb.Helper()
-	name := C.CString(l.Driver)
-	defer C.free(unsafe.Pointer(name))
-	library := C.dlopen(name, C.RTLD_NOW|C.RTLD_GLOBAL)
-	if library == nil {
-		tb.Fatalf("opening the simulated driver: %s", C.GoString(C.dlerror()))
-	}
-	c := &Control{library, l.Driver}
+	c := &Control{open(tb, l.Driver), l.Driver}
 	if c.call("cudasim_reset") != 0 {
 		tb.Fatal("a simulated card is open: close it before taking its control")
 	}
@@ -120,6 +116,18 @@ func (c *Control) Findings() []string {
 	return strings.FieldsFunc(C.GoString(buffer), func(r rune) bool { return r == '\n' })
 }
 
+// open loads a library.
+func open(tb testing.TB, path string) unsafe.Pointer {
+	tb.Helper()
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	library := C.dlopen(name, C.RTLD_NOW|C.RTLD_GLOBAL)
+	if library == nil {
+		tb.Fatalf("opening a simulated library: %s", C.GoString(C.dlerror()))
+	}
+	return library
+}
+
 func address[T any](p *T) uint64 { return uint64(uintptr(unsafe.Pointer(p))) }
 
 // call calls a function of the library, which the build has seen to be there.
@@ -138,7 +146,7 @@ func call(library unsafe.Pointer, symbol string, args ...uint64) (int64, error) 
 	if f == nil {
 		return 0, errors.New(C.GoString(C.dlerror()))
 	}
-	cells := (*[11]C.uint64_t)(C.calloc(11, 8))
+	cells := (*[24]C.uint64_t)(C.calloc(24, 8))
 	defer C.free(unsafe.Pointer(cells))
 	for i, a := range args {
 		cells[i] = C.uint64_t(a)

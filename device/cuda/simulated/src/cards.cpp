@@ -175,3 +175,14 @@ API cuGetErrorName(CUresult r, const char** text) {
   return *text = nullptr, CUDA_ERROR_INVALID_VALUE;
 }
 API cuGetErrorString(CUresult r, const char** text) { return cuGetErrorName(r, text); }
+
+// cudasim_card tells the name and UUID of a card of the machine, visible or not: 0 if there is none. Either may be null.
+extern "C" __attribute__((visibility("default"))) int cudasim_card(int number, char* name, char* id, size_t size) {
+  std::lock_guard<std::recursive_mutex> lock(sim::mutex);
+  std::string why;
+  if (installed.empty() && (started || !find_cards(&why))) return 0;
+  if (number < 0 || number >= (int)installed.size()) return 0;
+  if (name) snprintf(name, size, "%s", installed[number]->spec->name);
+  if (id) snprintf(id, size, "%s", uuid_text(installed[number].get()).c_str());
+  return 1;
+}

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <type_traits>
 #include <utility>
-#define __global__ [[maybe_unused]]
+#define __global__ __attribute__((noinline))  // inlined into the call of it, it would not be checked
 #endif
 
 #define __device__
@@ -64,8 +64,9 @@ struct Kernel {
 };
 void add(Kernel*);
 
-template <auto F> struct Parameters;
-template <class... A, void (*F)(A...)> struct Parameters<F> {
+// Own is a type of the file and its variant: without one the linker would merge those of the two variants.
+template <auto F, class Own> struct Parameters;
+template <class... A, void (*F)(A...), class Own> struct Parameters<F, Own> {
   // The arguments lie in the host's memory: reading them isn't checked.
   template <size_t... I> __attribute__((no_sanitize("thread"))) static void expand(void** p, std::index_sequence<I...>) { F(*(A*)p[I]...); }
   __attribute__((no_sanitize("thread"))) static void call(void** p) { expand(p, std::index_sequence_for<A...>{}); }
@@ -74,10 +75,11 @@ template <class... A, void (*F)(A...)> struct Parameters<F> {
 };
 }  // namespace cusim
 
-// The builder adds one such line for each kernel of the file, and defines CUSIM_START and CUSIM_STOP.
-#define CUSIM_KERNEL(f)                                                                                                  \
-  static cusim::Kernel cusim_##f = {#f, cusim::Parameters<f>::call, cusim::Parameters<f>::count, cusim::Parameters<f>::sizes, \
-                                    CUSIM_CHECKED, CUSIM_START, CUSIM_STOP, (cusim::Kernel*)1};                          \
+// The builder adds one such line for each kernel of the file, and defines Own, CUSIM_CHECKED, CUSIM_START and CUSIM_STOP.
+#define CUSIM_KERNEL(f)                                                                                             \
+  static cusim::Kernel cusim_##f = {#f, cusim::Parameters<f, Own>::call, cusim::Parameters<f, Own>::count,          \
+                                    cusim::Parameters<f, Own>::sizes, CUSIM_CHECKED, CUSIM_START, CUSIM_STOP,       \
+                                    (cusim::Kernel*)1};                                                             \
   __attribute__((constructor, no_sanitize("thread"))) static void cusim_add_##f() { cusim::add(&cusim_##f); }
 
 #define threadIdx (cusim::current->index)

@@ -270,8 +270,9 @@ static std::string source_line(void* pc) {
 }
 
 static CUresult report() {
-  char where[120] = "";
-  if (current) snprintf(where, sizeof where, "block (%u, %u, %u), %s", block_idx.x, block_idx.y, block_idx.z, thread_name(self()->linear).c_str());
+  char where[120];
+  snprintf(where, sizeof where, "block (%u, %u, %u)%s%s", block_idx.x, block_idx.y, block_idx.z, fault.pc ? ", " : "",
+           fault.pc ? thread_name(self()->linear).c_str() : "");
   if (fault.trap) {
     bool stack = false;
     for (auto& f : fibers) stack |= fault.address - (uintptr_t)f->low < 4096;

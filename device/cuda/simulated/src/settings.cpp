@@ -33,6 +33,7 @@ static bool parse_flag(const char* s, bool* b) {
 static bool apply(Settings* s, const std::string& name, const char* value) {
   size_t n;
   if (name == "cards") return s->cards = value, true;
+  if (name == "processes") return s->processes = value, true;
   if (name == "memory") return parse_bytes(value, &s->memory);
   if (name == "context") return parse_bytes(value, &s->context);
   if (name == "driver") return parse_bytes(value, &n) && (s->driver = (int)n, true);
@@ -54,7 +55,7 @@ static bool apply(Settings* s, const std::string& name, const char* value) {
 // environment is the settings that the process began with: CUDASIM_LAZY=1.
 static Settings environment() {
   Settings s;
-  for (const char* name : {"cards", "memory", "context", "driver", "mode", "busy", "lazy", "guard", "races", "capture", "seed"}) {
+  for (const char* name : {"cards", "processes", "memory", "context", "driver", "mode", "busy", "lazy", "guard", "races", "capture", "seed"}) {
     std::string variable = "CUDASIM_";
     for (const char* c = name; *c; c++) variable += (char)toupper(*c);
     const char* value = getenv(variable.c_str());
@@ -122,10 +123,12 @@ CONTROL int cudasim_set(const char* name, const char* value) {
   if (!apply(&changed, name, value)) return found("setting %s=%s: no such setting or value", name, value), -1;
   bool cards = changed.cards != settings.cards || changed.memory != settings.memory;
   if (cards && !contexts.empty()) return found("setting %s: a context is open", name), -1;
-  settings = changed;
+  std::swap(settings, changed);
   std::string why;
-  if ((cards || !strcmp(name, "visible")) && !find_cards(&why)) return found("setting %s=%s: %s", name, value, why.c_str()), -1;
-  return 0;
+  if (!cards || find_cards(&why)) return 0;
+  found("setting %s=%s: %s", name, value, why.c_str());
+  settings = changed;
+  return find_cards(&why), -1;
 }
 
 // cudasim_reset brings settings, counters, faults, findings and other processes' memory back to the start. It returns
@@ -183,6 +186,13 @@ CONTROL size_t cudasim_findings(char* to, size_t size) {
   if (size) snprintf(to, size, "%s", findings.c_str());
   if (size > n) findings.clear();
   return n;
+}
+
+// cudasim_processes copies the setting, and returns its length.
+CONTROL size_t cudasim_processes(char* to, size_t size) {
+  LOCK;
+  if (size) snprintf(to, size, "%s", settings.processes.c_str());
+  return settings.processes.size();
 }
 
 // cudasim_called counts a call of another library, and says what a made fault has it return.

@@ -25,6 +25,7 @@ struct Settings {
   size_t memory = 0;         // bytes of each card; 0: what the real one has
   size_t context = 0;        // bytes that a context takes
   int driver = 12040;        // the newest CUDA that the driver knows
+  std::string processes;     // on the cards, as NVML tells them: nvml.cpp
   std::string mode = "default";  // compute mode: default, exclusive, prohibited
   bool busy = false;         // another process has a context on each card
   bool lazy = false;         // queued work runs only when something waits for it

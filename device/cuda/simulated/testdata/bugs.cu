@@ -31,10 +31,10 @@ extern "C" __global__ void read_past_end(const float* x, float* y, int n) {
 
 extern "C" __global__ void write_past_end(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  y[i + 1] = x[i];
+  if (i < n) y[i + 1] = x[i];
 }
 
-extern "C" __global__ void write_far(const float* x, float* y, int n) { y[n + 100000 + threadIdx.x] = x[0]; }
+extern "C" __global__ void write_far(const float* x, float* y, int n) { y[((int64_t)1 << 34) + threadIdx.x] = x[0]; }
 
 extern "C" __global__ void unset_shared(const float* x, float* y, int n) {
   __shared__ float part[64];
@@ -79,7 +79,7 @@ extern "C" __global__ void different_masks(const float* x, float* y, int n) {
   if (threadIdx.x & 1)
     y[i] = __shfl_xor_sync(ALL_LANES, x[i], 1);
   else
-    y[i] = __shfl_xor_sync(0x55555555u, x[i], 2);
+    y[i] = __shfl_xor_sync(0x7fffffffu, x[i], 2);
 }
 
 // block_order reads what another block writes.

@@ -1,0 +1,63 @@
+//go:build gpu
+
+package cuda_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"konkanitrain/device/cuda"
+)
+
+// Processes finds the card by its place on the bus, whatever number CUDA_VISIBLE_DEVICES gives it, leaves this process
+// out, counts a process once, and says the names of programs that it may read.
+func TestProcessesSimulated(t *testing.T) {
+	library := filepath.Join(t.TempDir(), "libnvidia-ml.so.1")
+	if out, err := exec.Command("gcc", "-shared", "-fPIC", "-Wall", "-o", library, "testdata/nvml.c").CombinedOutput(); err != nil {
+		t.Fatalf("building the simulated NVML: %v: %s", err, out)
+	}
+	t.Setenv("CUDA_VISIBLE_DEVICES", "1")
+	t.Setenv("NVML_CARD", "0000:02:00.0")
+	t.Setenv("NVML_OWN", fmt.Sprint(os.Getpid()))
+	l := libraries(t)
+	control := l.Control(t)
+	(&rig{T: t, Control: control}).set("cards=p100,t4")
+
+	o := cuda.Options{Driver: l.Driver, NVML: "/nonexistent/libnvidia-ml.so.1"}
+	if _, err := cuda.Processes(o); err == nil || !strings.Contains(err.Error(), "/nonexistent/libnvidia-ml.so.1") {
+		t.Errorf("without NVML: %v", err)
+	}
+	o.NVML = library
+	all, err := cuda.Processes(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) == 3 {
+		all[1].Name = strings.TrimSpace(all[1].Name) // that of process 1, whose name depends on the machine
+		if all[1].Name == "" {
+			t.Error("process 1 has no name")
+		}
+		all[1].Name = ""
+	}
+	want := []cuda.Process{{PID: 1 << 30, Bytes: 3 << 20}, {PID: 1, Bytes: 1 << 20}, {PID: 1<<30 + 1, Bytes: -1}}
+	if !slices.Equal(all, want) {
+		t.Errorf("processes %+v, want %+v", all, want)
+	}
+	if n := control.Count("cuDevicePrimaryCtxRetain"); n != 0 {
+		t.Errorf("%d contexts were made", n)
+	}
+
+	t.Setenv("NVML_CARD", "0000:01:00.0")
+	if _, err := cuda.Processes(o); err == nil || err.Error() != "nvmlDeviceGetHandleByPciBusId of 0000:02:00.0: Invalid Argument (error 2)" {
+		t.Errorf("a card that NVML doesn't know: %v", err)
+	}
+	o.Index = 1
+	if _, err := cuda.Processes(o); err == nil || !strings.Contains(err.Error(), `CUDA_VISIBLE_DEVICES is "1"`) {
+		t.Errorf("a card that is hidden: %v", err)
+	}
+}
