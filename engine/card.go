@@ -8,8 +8,8 @@ import (
 )
 
 // Card is the replica on a card. A pass is queued batch by batch without waiting in between, and an update can be as a
-// whole (Learn): inputs go from pinned memory to the card while the batch before is computed, and what comes out is read
-// once everything is done.
+// whole (Learn): inputs go from pinned memory to the card while the batch before is computed, and what comes out is
+// read once everything is done.
 //
 // A program is bound to addresses, so that a run is one list of launches. Gradients of all batches are added up in one
 // float32 buffer, which is cleared before a window.
@@ -41,8 +41,9 @@ const (
 	fixedBytes     = 3 * align
 )
 
-// NewCard is a replica on a card. Its buffers are allocated from dev, the card itself or a pool over it. With half there
-// is a float16 copy of the weights, which programs in half precision read; with train there are gradients and moments.
+// NewCard is a replica on a card. Its buffers are allocated from dev, the card itself or a pool over it. With half
+// there is a float16 copy of the weights, which programs in half precision read; with train there are gradients and
+// moments.
 func NewCard[K comparable](card cuda.Card, dev device.Device, lib *Library[K], half, train bool) (*Card[K], error) {
 	h, err := hold(dev, lib, 1, train, &cardMemory{half: half})
 	if err != nil {

@@ -188,7 +188,8 @@ func (c *Card[K]) Stage(p *Pass[K]) bool {
 	return true // an error of the card is seen by who waits for it
 }
 
-// ahead is where the next batch's inputs lie until it runs: at the end of the arena, behind the plan of the one that runs.
+// ahead is where the next batch's inputs lie until it runs: at the end of the arena, behind the plan of the one that
+// runs.
 func (c *Card[K]) ahead(b *boundProgram) cuda.Address {
 	return cuda.AddressOf(c.arenas[0]) + cuda.Address((c.arenas[0].Size()-b.InputBytes)/align*align)
 }

@@ -66,9 +66,9 @@ func (l Limits) share(r ProfileRow) float64 {
 	return max(r.FLOPs/l.FLOPs, r.Bytes/l.Bytes) / max(r.Time.Seconds(), 1e-12)
 }
 
-// Write prints a table, the most expensive op first: op, calls, milliseconds of one core or the card, GFLOP/s, GB/s, the
-// share of the op's own limit and its share of the whole time. Over 100 % of a limit means that operands came from a
-// nearer cache than the limit was measured in.
+// Write prints a table, the most expensive op first: op, calls, milliseconds of one core or the card, GFLOP/s, GB/s,
+// the share of the op's own limit and its share of the whole time. Over 100 % of a limit means that operands came from
+// a nearer cache than the limit was measured in.
 func (p *Profile) Write(w io.Writer, limits Limits) error {
 	names, total := make([]string, 0, len(p.Rows)), ProfileRow{}
 	for name, r := range p.Rows {

@@ -82,8 +82,8 @@ type Program struct {
 	operands []Operand // of all steps, each once
 }
 
-// ArenaBytes is what one machine's arena takes: on a card with room for the next run's inputs behind the plan, which are
-// copied there while this one runs.
+// ArenaBytes is what one machine's arena takes: on a card with room for the next run's inputs behind the plan, which
+// are copied there while this one runs.
 func (p *Program) ArenaBytes() int64 { return p.Plan.Size + p.InputBytes }
 
 // outputNames are the names of the outputs, in their order.

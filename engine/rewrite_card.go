@@ -7,8 +7,8 @@ import (
 	"konkanitrain/op"
 )
 
-// What a card needs beside the rewrites that all targets share: parts of packed results begin on aligned addresses, each
-// value has an element type, and each step has the kernel for just these types.
+// What a card needs beside the rewrites that all targets share: parts of packed results begin on aligned addresses,
+// each value has an element type, and each step has the kernel for just these types.
 
 // packs gives the parts of packed results their places on a card (op.Packed) and, under half precision, their types.
 func packs(c *code) error {
@@ -174,8 +174,8 @@ func (r *rounding) as(v *value, to op.DType, s *step, steps *[]*step) (*value, e
 	return w, nil
 }
 
-// settle gives each step of a card's program the kernel for the types of its operands. Gradients of parameters are always
-// added: the flat buffer is cleared before a window.
+// settle gives each step of a card's program the kernel for the types of its operands. Gradients of parameters are
+// always added: the flat buffer is cleared before a window.
 func settle(c *code) error {
 	for _, s := range c.steps {
 		set := op.Setting{Out: s.out.typ.Of, Half: c.spec.Half, Add: s.onto != nil || s.out.space == Grad}

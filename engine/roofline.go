@@ -18,8 +18,8 @@ type CardSpeed struct {
 }
 
 // What of a card's best is counted on, and what a launch costs beside: assumptions, not measurements of these kernels.
-// They stay as far below the data sheets as microbenchmarks of a T4 and a V100 do, whose memory streams slower, and whose
-// clock falls at the limit of power (Jia et al. 2019, arXiv:1903.07486).
+// They stay as far below the data sheets as microbenchmarks of a T4 and a V100 do, whose memory streams slower, and
+// whose clock falls at the limit of power (Jia et al. 2019, arXiv:1903.07486).
 const (
 	ofBytes     = 0.7
 	ofProducts  = 0.6    // with whole tiles

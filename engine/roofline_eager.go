@@ -12,12 +12,12 @@ import (
 // What PyTorch 2 launches for the same network, on paper: eager mode, under autocast to float16 in half precision, with
 // the modules that such a network is usually written with. The products and operations are the same; the difference is
 // the traffic. Each elementwise step reads and writes its operands, casts are steps, layernorm and softmax are in
-// float32, attention stores its scores of all queries by all keys in each step, and AdamW goes over the weights once for
-// each of its operations ("foreach"). Where a fused form is common it is counted as such: the bias of a product, a cast
-// inside softmax, silu, glu.
+// float32, attention stores its scores of all queries by all keys in each step, and AdamW goes over the weights once
+// for each of its operations ("foreach"). Where a fused form is common it is counted as such: the bias of a product, a
+// cast inside softmax, silu, glu.
 
-// dispatchSeconds is what PyTorch's host side needs for a launch: autograd, the dispatcher and the driver. Where the card
-// is faster than that, it waits.
+// dispatchSeconds is what PyTorch's host side needs for a launch: autograd, the dispatcher and the driver. Where the
+// card is faster than that, it waits.
 const dispatchSeconds = 8e-6
 
 // Eager is the estimate of a launch of PyTorch's: at least as long as the host needs for it.

@@ -59,8 +59,8 @@ func cardProgram(t *testing.T, half bool) *Program {
 	return p
 }
 
-// Each op of a training program has an estimate here and on paper, and the rows add up to the whole, whose operations are
-// those of the launches.
+// Each op of a training program has an estimate here and on paper, and the rows add up to the whole, whose operations
+// are those of the launches.
 func TestCardTimes(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		p := cardProgram(t, half)

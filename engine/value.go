@@ -121,8 +121,8 @@ func (c *code) newStep(o *op.Op, out *value, in ...*value) (*step, error) {
 	return &step{op: o, kernel: k, out: out, in: in, backward: out.backward}, nil
 }
 
-// checkTypes holds the values that a kernel gets to what it takes: rewrites may have changed element types. Kernels of a
-// card are made for the types that there are (settle).
+// checkTypes holds the values that a kernel gets to what it takes: rewrites may have changed element types. Kernels of
+// a card are made for the types that there are (settle).
 func (c *code) checkTypes() error {
 	if c.spec.Target == op.CUDA {
 		return nil

@@ -101,9 +101,9 @@ func (d *Device) Pools(m Memory, under device.Device) (p Pools, err error) {
 	return p, nil
 }
 
-// NewReplica makes the replica that computes on the device, on the CPU of so many workers, one for each core if it is 0.
-// lib is that of a network on the device's target. With half there may be programs in half precision, with train there
-// are gradients and moments.
+// NewReplica makes the replica that computes on the device, on the CPU of so many workers, one for each core if it is
+// 0. lib is that of a network on the device's target. With half there may be programs in half precision, with train
+// there are gradients and moments.
 func (d *Device) NewReplica(p Pools, lib *engine.Library[update.Variant], workers int, half, train bool) (update.Replica, error) {
 	if d.Card != nil {
 		card, err := engine.NewCard(d.Card, p.Replica, lib, half, train)

@@ -36,8 +36,8 @@ type part struct {
 }
 
 // account foresees what the process will hold beside its buffers, and tells the host's pool, by name: all of it counts
-// under the limit. Buffers of all loaders count, since they stay when a validation is over. Garbage is given back first,
-// so that what is in use is known. machines is what bound programs will take.
+// under the limit. Buffers of all loaders count, since they stay when a validation is over. Garbage is given back
+// first, so that what is in use is known. machines is what bound programs will take.
 func (r *run) account(machines int64) {
 	if r.buffersOnly {
 		return

@@ -260,8 +260,8 @@ func TestPlannedParameters(t *testing.T) {
 	}
 }
 
-// A comparison is a plan of one worker and one pass, without speeds. The utterances are short enough for a worker to take
-// all of them in one.
+// A comparison is a plan of one worker and one pass, without speeds. The utterances are short enough for a worker to
+// take all of them in one.
 func TestCompareIsAPlan(t *testing.T) {
 	cfg := plain(tiny(t, ""))
 	cfg.Run.CPUWorkers = 1

@@ -5,7 +5,6 @@ import (
 
 	"konkanitrain/engine"
 	"konkanitrain/op"
-	"konkanitrain/update"
 )
 
 // comparedCards are those whose times stand beside a card's.
@@ -35,13 +34,8 @@ func (p *planner) times(r *PlanReport) (list []PlanTimes, err error) {
 	for _, c := range cards {
 		sums = append(sums, engine.NewCardTimes(c.Speed, p.cfg.Run.FP16))
 	}
-	network, err := update.NetworkOn(op.CUDA, p.net)
-	if err != nil {
-		return nil, err
-	}
-	library := engine.NewLibrary(network)
 	for _, b := range e.Batches {
-		program, err := library.Program(b)
+		program, err := p.library.Program(b)
 		if err != nil {
 			return nil, err
 		}

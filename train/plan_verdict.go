@@ -70,16 +70,19 @@ func (p *planner) figures() (*PlanReport, error) {
 // choose lists what the run will send through the network.
 func (p *planner) choose() (err error) {
 	if p.o.Card != nil {
-		// What the process holds is in another memory than that of the card, where there are only constants beside buffers.
+		// What the process holds is in another memory than that of the card, where everything is a buffer. Tables count
+		// whether or not there is room for them.
 		p.buffersOnly = true
+		limit := p.pool.Usage().Limit
+		p.pool.SetLimit(0)
 		listed, err := p.listPasses()
 		if err == nil {
 			err = p.prepareTables(listed)
 		}
+		p.pool.SetLimit(limit)
 		if err != nil {
 			return err
 		}
-		_ = p.pool.Hold(tables, p.replica.Usage().Tables)
 	} else if !p.buffersOnly {
 		// A crew's workspaces are on the heap, and are counted there once they are; this replica has none.
 		_ = p.pool.Hold(workspaces, p.replica.Usage().Workspaces)
@@ -92,10 +95,10 @@ func (p *planner) choose() (err error) {
 const (
 	tables     = "tables of constants"
 	workspaces = "workspaces of the kernels"
-	copies     = "float16 weights, constants and scratch" // of a card
+	cardsOwn   = "constants and scratch" // of a card
 )
 
-// further is what a replica on a card has in buffers beside those that every replica has, in bytes.
+// further is what a replica on a card has in buffers beside those that every replica has, tables included, in bytes.
 func (p *planner) further() int64 {
 	u := p.replica.Usage()
 	return p.pool.Usage().Allocated - u.Weights - u.Gradients - u.Moments - u.Arenas
@@ -105,7 +108,7 @@ func (p *planner) further() int64 {
 func (p *planner) beside() []PlanPart {
 	u := p.replica.Usage()
 	if p.o.Card != nil {
-		return []PlanPart{{copies, p.further()}, {tables, u.Tables}}
+		return []PlanPart{{cardsOwn, p.further() - u.Tables}, {tables, u.Tables}}
 	}
 	list := []PlanPart{{workspaces, u.Workspaces}}
 	for _, x := range p.held.parts() {

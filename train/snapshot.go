@@ -67,8 +67,8 @@ func (s *snapshot) free() {
 	}
 }
 
-// take copies what a replica holds, and the state that goes with it. Weights that are not finite numbers are not worth a
-// copy: the one before stays.
+// take copies what a replica holds, and the state that goes with it. Weights that are not finite numbers are not worth
+// a copy: the one before stays.
 func (s *snapshot) take(replica update.Replica, now state) error {
 	if odd, err := replica.Finite(); odd != nil || err != nil {
 		return err // before anything is overwritten: what is queued on the card has been waited for

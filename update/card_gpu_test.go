@@ -72,8 +72,8 @@ func TestSimulatedCardGolden(t *testing.T) {
 	}
 }
 
-// Updates on a simulated card follow those of the CPU, as wholes and in parts, with the next window's inputs on their way
-// and without.
+// Updates on a simulated card follow those of the CPU, as wholes and in parts, with the next window's inputs on their
+// way and without.
 func TestSimulatedCardUpdates(t *testing.T) {
 	card := openSimulated(t)
 	for _, layers := range []int{0, 1} {

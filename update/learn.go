@@ -37,7 +37,8 @@ func (u *Updater) learn(l engine.Learner[Variant], window []*data.Example, scale
 	return out, u.made(number, rate)
 }
 
-// takeOver makes a window the one at hand: the one that was taken up, if it is that one, or else it is dealt and prepared.
+// takeOver makes a window the one at hand: the one that was taken up, if it is that one, or else it is dealt and
+// prepared.
 func (r *Runner) takeOver(window []*data.Example, ask Ask) error {
 	next := r.ahead
 	there := next.window != nil && next.same(window) && next.asked.Half == ask.Half && next.limit == r.Fit.Limit()

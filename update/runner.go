@@ -204,8 +204,8 @@ func (r *Runner) FLOPs(window []*data.Example, ask Ask) (float64, error) {
 // frames is 0.
 const absent = -1
 
-// fill writes micro-batch i into the inputs of its program, but the late ones. Padding of the features is left as it is:
-// nothing reads it.
+// fill writes micro-batch i into the inputs of its program, but the late ones. Padding of the features is left as it
+// is: nothing reads it.
 func (w *work) fill(i int, in engine.Inputs) error {
 	b := w.batches[i]
 	features, lengths := in.Input(model.Features).Data, in.Input(model.Lengths).Ints

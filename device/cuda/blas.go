@@ -45,9 +45,13 @@ func (c *card) openBLAS(path string) (*blas, error) {
 		reasons = append(reasons, err.Error())
 	}
 	v := min(c.info.Driver/1000, newestBLAS)
-	return nil, fmt.Errorf("%w that works with this driver, which knows CUDA %s: install one (pip install nvidia-cublas-cu%d in the active "+
+	wheel := "nvidia-cublas"
+	if v < 13 {
+		wheel += fmt.Sprintf("-cu%d", v)
+	}
+	return nil, fmt.Errorf("%w that works with this driver, which knows CUDA %s: install one (pip install %s in the active "+
 		"environment, or the CUDA toolkit %d), or put the folder of libcublas.so.%d into LD_LIBRARY_PATH; tried: %s",
-		ErrNoBLAS, version(c.info.Driver), v, v, v, strings.Join(reasons, "; "))
+		ErrNoBLAS, version(c.info.Driver), wheel, v, v, strings.Join(reasons, "; "))
 }
 
 // startBLAS makes a handle of one library, with a workspace.

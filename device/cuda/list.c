@@ -36,7 +36,7 @@ CUresult list_capture(const launch *l, int n, CUstream s, void *blas, CUgraphExe
   CUgraph graph = NULL;
   result = cuStreamEndCapture(s, &graph);  // also after a failure: the stream must leave the capture
   if (!result && failed) result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  if (!result) result = cuGraphInstantiate(exec, graph, NULL, NULL, 0);
+  if (!result) result = cuGraphInstantiateWithFlags(exec, graph, 0);
   if (graph) cuGraphDestroy(graph);
   return result;
 }

@@ -123,7 +123,7 @@ func TestGraphWithoutMemorySimulated(t *testing.T) {
 	x, y := r.alloc(ramp(64)...), r.alloc(make([]float32, 64)...)
 	work := []cuda.Launch{multiplyAdd(64, 1, 0, 1)}
 	first, second := r.bind(work, x, y), r.bind(work, x, y)
-	r.Fail(faultOf("cuGraphInstantiate", outOfMemory))
+	r.Fail(faultOf("cuGraphInstantiateWithFlags", outOfMemory))
 	for _, l := range []cuda.List{first, second} {
 		for range 3 {
 			if err := r.run(l); err != nil {

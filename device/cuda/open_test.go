@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -133,7 +134,11 @@ func TestOldBLASSimulated(t *testing.T) {
 // with a driver named in a variable, and prints what Open says.
 func TestDriverErrorsSimulated(t *testing.T) {
 	const variable = "CUDA_TEST_DRIVER"
+	const result = "CUDA_TEST_CUINIT" // what cuInit returns
 	if path, set := os.LookupEnv(variable); set {
+		if code, _ := strconv.Atoi(os.Getenv(result)); code != 0 {
+			simulated.Libraries{Driver: path}.Control(t).Fail(faultOf("cuInit", code))
+		}
 		_, err := cuda.Open(cuda.Options{Driver: path})
 		for _, kind := range []error{cuda.ErrNoDriver, cuda.ErrNoDevice} {
 			t.Logf("said: %v; %q: %v", err, kind, errors.Is(err, kind))
@@ -152,6 +157,8 @@ func TestDriverErrorsSimulated(t *testing.T) {
 		{"none", "/nonexistent/libcuda.so.1", "", []string{"no CUDA driver: install NVIDIA's driver", "tried /nonexistent/libcuda.so.1:", `"no CUDA driver": true`}},
 		{"no library", notADriver, "", []string{"no CUDA driver: install NVIDIA's driver", "invalid ELF header", `"no CUDA driver": true`}},
 		{"another library", "libm.so.6", "", []string{"has no function cuInit: it is no CUDA driver", `"no CUDA driver": true`}},
+		{"bad state", l.Driver, result + "=999", []string{"no CUDA driver starts: cuInit of " + l.Driver + ": ", "(error 999): the card or its driver is in a bad state", `"no CUDA driver": true`}},
+		{"two versions", l.Driver, result + "=803", []string{"(error 803): the driver's library and its kernel module are of two versions: restart"}},
 		{"no card", l.Driver, "CUDASIM_CARDS=", []string{"no such card: the driver finds no card at all", `"no such card": true`}},
 		{"cards are hidden", l.Driver, "CUDA_VISIBLE_DEVICES=-1", []string{`CUDA_VISIBLE_DEVICES is "-1", which hides`, `"no such card": true`}},
 	} {

@@ -5,34 +5,28 @@ package cuda_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"konkanitrain/device/cuda"
+	"konkanitrain/device/cuda/simulated"
 )
 
 // Processes finds the card by its place on the bus, whatever number CUDA_VISIBLE_DEVICES gives it, leaves this process
 // out, counts a process once, and says the names of programs that it may read.
 func TestProcessesSimulated(t *testing.T) {
-	library := filepath.Join(t.TempDir(), "libnvidia-ml.so.1")
-	if out, err := exec.Command("gcc", "-shared", "-fPIC", "-Wall", "-o", library, "testdata/nvml.c").CombinedOutput(); err != nil {
-		t.Fatalf("building the simulated NVML: %v: %s", err, out)
-	}
 	t.Setenv("CUDA_VISIBLE_DEVICES", "1")
-	t.Setenv("NVML_CARD", "0000:02:00.0")
-	t.Setenv("NVML_OWN", fmt.Sprint(os.Getpid()))
 	l := libraries(t)
 	control := l.Control(t)
-	(&rig{T: t, Control: control}).set("cards=p100,t4")
+	(&rig{T: t, Control: control}).set("cards=p100,t4",
+		fmt.Sprintf("processes=1:1:1M,1:%d:5M,1:%d:3M,1:1:1Mg,1:%d:?g,0:7:8M", os.Getpid(), 1<<30, 1<<30+1))
 
 	o := cuda.Options{Driver: l.Driver, NVML: "/nonexistent/libnvidia-ml.so.1"}
 	if _, err := cuda.Processes(o); err == nil || !strings.Contains(err.Error(), "/nonexistent/libnvidia-ml.so.1") {
 		t.Errorf("without NVML: %v", err)
 	}
-	o.NVML = library
+	o.NVML = l.NVML
 	all, err := cuda.Processes(o)
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +46,7 @@ func TestProcessesSimulated(t *testing.T) {
 		t.Errorf("%d contexts were made", n)
 	}
 
-	t.Setenv("NVML_CARD", "0000:01:00.0")
+	control.Fail(simulated.Fault{Call: "nvmlDeviceGetHandleByPciBusId", Code: 2})
 	if _, err := cuda.Processes(o); err == nil || err.Error() != "nvmlDeviceGetHandleByPciBusId of 0000:02:00.0: Invalid Argument (error 2)" {
 		t.Errorf("a card that NVML doesn't know: %v", err)
 	}

@@ -45,7 +45,7 @@ func left(c *simulated.Control, before map[string]int64) (list []string) {
 // alive counts what a card is made of.
 func alive(c *simulated.Control) map[string]int64 {
 	n := map[string]int64{}
-	for _, kind := range []string{"live allocations", "live pinned", "live streams", "live events", "live contexts"} {
+	for _, kind := range []string{"live allocations", "live pinned", "live streams", "live events", "live graphs", "live contexts"} {
 		n[kind] = c.Count(kind)
 	}
 	return n

@@ -115,6 +115,8 @@ func driver(header string, files map[string]string) (err error) {
 	}
 	api := header[at[0]:]
 	suffix := versioned()
+	// The header is older than this call, which takes the place of one that the newest headers have dropped.
+	api += "CUresult cuGraphInstantiateWithFlags(CUgraphExec* phGraphExec, CUgraph hGraph, unsigned long long flags);\n"
 	files["include/cuda.h"] = cudaHeader(api, suffix)
 	files["include/cuda_calls.h"], err = callList(driverCall, api, func(name string) string {
 		if name == "cuInit" { // package shim has its own

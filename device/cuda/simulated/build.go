@@ -1,5 +1,6 @@
-// Package simulated builds a CUDA card that is none: a driver (libcuda.so.1), cuBLAS and NVML of our own, which run the
-// very kernels of op/*.cu, compiled by g++, on the host's memory. Only tests import it; README.md says what is simulated.
+// Package simulated builds a CUDA card that is none: a driver (libcuda.so.1), cuBLAS and NVML of our own, which run
+// the very kernels of op/*.cu, compiled by g++, on the host's memory. Only tests import it; README.md says what is
+// simulated.
 package simulated
 
 import (
@@ -25,8 +26,9 @@ type Libraries struct {
 	Null    string // a driver and cuBLAS whose calls do nothing and succeed
 }
 
-// Build compiles the libraries, or finds them in the user's cache, under a key of everything that they are made of. It
-// skips the test where there is no g++, and fails it there if CI is true. Processes that build the same wait for each other.
+// Build compiles the libraries, or finds them in the user's cache, under a key of everything that they are made of.
+// It skips the test where there is no g++, and fails it there if CI is true. Processes that build the same wait for
+// each other.
 func Build(tb testing.TB, o Options) Libraries {
 	tb.Helper()
 	if l, given := fromEnvironment(); given {

@@ -1,14 +1,17 @@
 package simulated
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// A second build finds what the first one made, and a changed kernel makes another library.
+// Builds at the same time and later give the same files, and a changed kernel gives another library.
 func TestBuild(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "twice.cu")
 	write := func(factor string) {
@@ -19,10 +22,16 @@ func TestBuild(t *testing.T) {
 		}
 	}
 	write("2")
-	first := Build(t, Options{Kernels: []string{source}})
-	second := Build(t, Options{Kernels: []string{source}})
-	if first != second {
-		t.Errorf("built again: %v and then %v", first, second)
+	var at [2]Libraries
+	var wait sync.WaitGroup
+	for i := range at {
+		wait.Go(func() { at[i] = Build(t, Options{Kernels: []string{source}}) }) // at the same time
+	}
+	wait.Wait()
+	again := Build(t, Options{Kernels: []string{source}})
+	first := at[0]
+	if first != at[1] || first != again {
+		t.Errorf("built three times: %v, %v and then %v", at[0], at[1], again)
 	}
 	write("3")
 	if third := Build(t, Options{Kernels: []string{source}}); third.Driver == first.Driver {
@@ -54,6 +63,38 @@ func TestBuildRefuses(t *testing.T) {
 		}
 		if _, err := b.libraries(Options{Kernels: []string{source}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q builds with %v, want an error with %q", text, err, want)
+		}
+	}
+}
+
+// said is a test that notes how it ended.
+type said struct {
+	testing.TB
+	skipped, failed string
+}
+
+func (s *said) Helper() {}
+func (s *said) Skipf(format string, args ...any) {
+	s.skipped = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+func (s *said) Fatalf(format string, args ...any) {
+	s.failed = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+// Without a compiler a test is skipped, and says so; under CI it fails.
+func TestBuildWithoutCompiler(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for _, ci := range []string{"", "true"} {
+		t.Setenv("CI", ci)
+		s := &said{TB: t}
+		var wait sync.WaitGroup
+		wait.Go(func() { Build(s, Options{}) })
+		wait.Wait()
+		const want = "no g++ in the path"
+		if strings.Contains(s.skipped, want) != (ci == "") || strings.Contains(s.failed, want) != (ci != "") {
+			t.Errorf("CI=%q: skipped %q, failed %q", ci, s.skipped, s.failed)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (b *builder) libraries(o Options) (Libraries, error) {
 
 // driverSources make up the driver, with the fibers, the check for races and the kernels.
 var driverSources = []string{"settings.cpp", "cards.cpp", "context.cpp", "stream.cpp", "graph.cpp", "memory.cpp", "copy.cpp",
-	"module.cpp"}
+	"module.cpp", "traps.cpp"}
 
 // library links objects, unless the same have been linked before. It finds the functions of needed, "" for none.
 func (b *builder) library(name, needed string, objects []object) (string, error) {
@@ -199,8 +199,8 @@ func wrap(o object, names []string, section string) string {
 	return s.String()
 }
 
-// make makes a file that isn't there, under another name first, so that nobody sees half of one. Who wants the same file
-// at the same time waits for it.
+// make makes a file that isn't there, under another name first, so that nobody sees half of one. Who wants the same
+// file at the same time waits for it.
 func (b *builder) make(path string, f func(out string) error) (string, error) {
 	there := func() bool {
 		now := time.Now()

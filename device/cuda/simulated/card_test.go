@@ -201,6 +201,7 @@ func TestSimulatedCardCatches(t *testing.T) {
 		{"different_masks", "", launchFailed, "thread (1, 0, 0) names another mask"},
 		{"block_order", "races=1", launchFailed, "of block (0, 0, 0) wrote in the same launch"},
 		{"misaligned", "races=1", 716, "misaligned"},
+		{"zero_divisor", "", launchFailed, "thread (0, 0, 0): divides an integer by zero"},
 	} {
 		t.Run(bug.kernel+" "+bug.settings, func(t *testing.T) {
 			c := openCard(t, strings.Fields(bug.settings)...)

@@ -27,8 +27,8 @@ import (
 	"unsafe"
 )
 
-// Control changes a simulated card while a test runs, and tells what it has seen. It reaches the driver that the process
-// has opened, or opens it.
+// Control changes a simulated card while a test runs, and tells what it has seen. It reaches the driver that the
+// process has opened, or opens it.
 type Control struct {
 	library unsafe.Pointer
 	path    string
@@ -45,8 +45,8 @@ type Fault struct {
 	Sticky bool   // the context is lost: all later calls return it too
 }
 
-// Control opens the driver, and brings it back to the settings of the environment, now and when the test ends. A finding
-// that the test has not taken by then fails it. All cards of the process must be closed at both times.
+// Control opens the driver, and brings it back to the settings of the environment, now and when the test ends. A
+// finding that the test has not taken by then fails it. All cards of the process must be closed at both times.
 func (l Libraries) Control(tb testing.TB) *Control {
 	tb.Helper()
 	if _, given := fromEnvironment(); given {
@@ -98,13 +98,14 @@ func (c *Control) Forgive() {
 	c.call("cudasim_fail", address(name), 0, 0, 0)
 }
 
-// Take lets another process take bytes of a card, or give them back where negative. It says whether there were so many.
+// Take lets another process take bytes of a card, or give them back where negative. It says whether there were so
+// many.
 func (c *Control) Take(card int, bytes int64) bool {
 	return int32(c.call("cudasim_take", uint64(card), uint64(bytes))) == 0
 }
 
-// Count is how often a call was made, of all calls for [Any]; or how many there are of "live allocations", "live bytes",
-// "live pinned", "live streams", "live events", "live graphs", "live contexts".
+// Count is how often a call was made, of all calls for [Any]; or how many there are of "live allocations", "live
+// bytes", "live pinned", "live streams", "live events", "live graphs", "live contexts".
 func (c *Control) Count(call string) int64 {
 	name := C.CString(call)
 	defer C.free(unsafe.Pointer(name))

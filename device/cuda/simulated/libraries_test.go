@@ -4,6 +4,7 @@ package simulated
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -30,8 +31,8 @@ func toHalf(x []float32) []uint16 {
 	return h
 }
 
-// A product is that of plain loops, to the rounding of a sum of k products, with every transpose, type and beta; each of
-// its rows is the same to the bit alone and among others, and it can be captured.
+// A product is that of plain loops, to the rounding of a sum of k products, with every transpose, type and beta; each
+// of its rows is the same to the bit alone and among others, and it can be captured.
 func TestSimulatedProduct(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		c := openCard(t, "lazy=1")
@@ -93,6 +94,21 @@ func TestSimulatedProduct(t *testing.T) {
 						}
 					}
 				}
+				// Captured, and run by its graph.
+				graph := new(uint64)
+				c.must("cuStreamBeginCapture_v2", s, 2)
+				if r := blas.gemm(args); r != 0 {
+					t.Fatal(r)
+				}
+				c.must("cuStreamEndCapture", s, address(graph))
+				equal(t, c.download(pc, batch*m*n), got) // nothing has run
+				exec := c.make("cuGraphInstantiate", *graph, 0, 0, 0)
+				c.must("cuGraphDestroy", *graph)
+				c.must("cuMemcpyHtoD_v2", pc, address(&c0[0]), 4*batch*m*n)
+				c.must("cuGraphLaunch", exec, s)
+				c.must("cuStreamSynchronize", s)
+				equal(t, c.download(pc, batch*m*n), got)
+				c.must("cuGraphExecDestroy", exec)
 				// The second column of the last matrix, alone.
 				single, last := c.upload(c0[(batch-1)*m*n+m:(batch-1)*m*n+2*m]), uint64(batch-1)
 				size := uint64(4)
@@ -114,6 +130,60 @@ func TestSimulatedProduct(t *testing.T) {
 		}
 		blas.must("cublasDestroy_v2", handle)
 		c.must("cuCtxDestroy_v2", c.context)
+	}
+}
+
+// A product that leaves its memory, or whose types or leading dimensions cuBLAS doesn't take, is an error.
+func TestSimulatedProductErrors(t *testing.T) {
+	c := openCard(t)
+	blas := &card{T: t, Control: &Control{library: open(t, bugs(t).BLAS), path: "cublas"}}
+	handle := blas.make("cublasCreate_v2")
+	one, zero := &[]float32{1}[0], &[]float32{0}[0]
+	x, y := c.upload(ramp(64)), c.upload(ramp(64))
+	good := product{handle, 0, 0, 8, 8, 8, address(one), x, 0, 8, 64, x, 0, 8, 64, address(zero), y, 0, 8, 64, 1}
+	if r := blas.gemm(good); r != 0 {
+		t.Fatal(r)
+	}
+	for name, p := range map[string]struct {
+		change func(p *product)
+		want   int
+	}{
+		"a leading dimension below the rows": {func(p *product) { p.lda = 7 }, 7},
+		"A and B of two types":               {func(p *product) { p.at = 2 }, 15},
+		"no handle":                          {func(p *product) { p.handle = 0 }, 1},
+		"a matrix between two elements":      {func(p *product) { p.b++ }, 7},
+	} {
+		bad := good
+		p.change(&bad)
+		if r := blas.gemm(bad); r != p.want {
+			t.Errorf("%s: status %d, want %d", name, r, p.want)
+		}
+	}
+	good.batch = 2
+	if r := blas.gemm(good); r != 13 {
+		t.Errorf("past the end of its memory: status %d", r)
+	}
+	if found := strings.Join(c.Findings(), "\n"); !strings.Contains(found, "a product's A: 512 bytes at byte 0 of allocation") {
+		t.Errorf("found %q", found)
+	}
+	blas.must("cublasDestroy_v2", handle)
+}
+
+// The old cuBLAS says that it is old, and has no workspaces to be set.
+func TestSimulatedOldBLAS(t *testing.T) {
+	l := bugs(t)
+	for _, library := range []struct {
+		path    string
+		version uint32
+		lacks   bool
+	}{{l.BLAS, 120400, false}, {l.OldBLAS, 110100, true}} {
+		blas := &card{T: t, Control: &Control{library: open(t, library.path), path: library.path}}
+		version := new(uint32)
+		blas.must("cublasGetVersion_v2", 0, address(version))
+		_, err := call(blas.library, "cublasSetWorkspace_v2", 0, 0, 0)
+		if *version != library.version || (err != nil) != library.lacks {
+			t.Errorf("%s: version %d, cublasSetWorkspace: %v", library.path, *version, err)
+		}
 	}
 }
 

@@ -1,14 +1,11 @@
 // Threads of a block as fibers of one thread of the host: each runs until it waits at a barrier or for its warp, then hands
 // over. A kernel without either costs no more than a loop, because one fiber runs thread after thread. Mistakes stop the
 // kernel: the fiber that made one leaves for the scheduler, and none is ever gone on with.
-#include <dlfcn.h>
-#include <link.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include "sim.h"
+#include "traps.h"
 
 // Saves the registers that a call preserves and goes on on another stack.
 extern "C" void cusim_swap(void** save_sp, void* to_sp);
@@ -68,14 +65,7 @@ static unsigned next_fresh, at_barrier, done;
 static const Launch* running;
 static std::vector<char> dynamic;
 
-// What went wrong in the running kernel.
-static struct {
-  CUresult code;
-  std::string why;
-  void* pc;
-  bool trap, write;  // a page that can't be touched
-  uintptr_t address;
-} fault;
+Fault fault;
 
 static SimThread* self() { return (SimThread*)current; }
 static bool runnable(const SimThread& t) { return t.state <= READY; }
@@ -88,7 +78,7 @@ std::string thread_name(unsigned linear) {
   return s;
 }
 
-[[noreturn]] static void leave() {
+void leave() {
   void* nowhere;
   cusim_swap(&nowhere, scheduler_sp);
   __builtin_unreachable();
@@ -154,8 +144,9 @@ static void enter(SimThread* t, void** save_sp) {
 static void wait_here(SimThread* t) {
   unsigned first = t->linear & ~31u, lanes = std::min<unsigned>(32, threads.size() - first);
   if (!settings.seed)
-    for (unsigned n = 1; n < lanes; n++) {
-      SimThread* next = &threads[first + (t->linear - first + n) % lanes];
+    for (unsigned n = 1, lane = t->linear - first; n < lanes; n++) {
+      if (++lane == lanes) lane = 0;
+      SimThread* next = &threads[first + lane];
       if (runnable(*next)) return enter(next, &t->fiber->sp);
     }
   cusim_swap(&t->fiber->sp, scheduler_sp);
@@ -178,11 +169,7 @@ static std::string stuck() {
 static void run_block() {
   next_fresh = at_barrier = done = 0;
   std::fill(arrived.begin(), arrived.end(), 0);
-  for (unsigned i = 0; i < threads.size(); i++) {
-    threads[i].linear = i;
-    threads[i].state = FRESH;
-    threads[i].index = {i % block_dim.x, i / block_dim.x % block_dim.y, i / (block_dim.x * block_dim.y)};
-  }
+  for (SimThread& t : threads) t.state = FRESH;
   if (settings.seed) std::shuffle(order.begin(), order.end(), chance());
   while (done < threads.size() && !fault.code) {
     bool ran = false;
@@ -199,74 +186,11 @@ static void run_block() {
   }
 }
 
-// ---- pages that can't be touched
-
-static struct sigaction before[2];  // handlers of SIGSEGV and SIGBUS that were there
-static thread_local bool in_kernel __attribute__((tls_model("initial-exec")));  // read in a signal handler
-static void on_trap(int signal, siginfo_t* info, void* context) {
-  if (!in_kernel) {  // not ours: a Go program has its own
-    const struct sigaction& old = before[signal == SIGBUS];
-    if (old.sa_flags & SA_SIGINFO) return old.sa_sigaction(signal, info, context);
-    if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) return old.sa_handler(signal);
-    sigaction(signal, &old, nullptr);  // it happens again, and ends the process
-    return;
-  }
-  const auto& registers = ((ucontext_t*)context)->uc_mcontext.gregs;
-  fault.code = CUDA_ERROR_ILLEGAL_ADDRESS;
-  fault.trap = true;
-  fault.write = registers[REG_ERR] & 2;
-  fault.address = (uintptr_t)info->si_addr;
-  fault.pc = (void*)registers[REG_RIP];
-  leave();
-}
-static void catch_traps() {
-  static bool caught;
-  if (caught) return;
-  caught = true;
-  struct sigaction a = {};
-  a.sa_sigaction = on_trap;
-  a.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;  // leave doesn't return from the handler: it must block nothing
-  sigaction(SIGSEGV, &a, &before[0]);
-  sigaction(SIGBUS, &a, &before[1]);
-}
-
-// ---- the library's own memory
-
-static uintptr_t image_start = ~0ull, image_end;
-static void find_image() {
-  if (image_end) return;
-  dl_iterate_phdr([](dl_phdr_info* info, size_t, void* here) {
-    uintptr_t low = ~0ull, high = 0;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-      const ElfW(Phdr)& p = info->dlpi_phdr[i];
-      if (p.p_type != PT_LOAD) continue;
-      low = std::min(low, (uintptr_t)(info->dlpi_addr + p.p_vaddr));
-      high = std::max(high, (uintptr_t)(info->dlpi_addr + p.p_vaddr + p.p_memsz));
-    }
-    if ((uintptr_t)here < low || (uintptr_t)here >= high) return 0;
-    image_start = low, image_end = high;
-    return 1;
-  }, (void*)find_image);
-}
+// ---- what went wrong
 bool own_memory(uintptr_t a) {
   uintptr_t low = (uintptr_t)self()->fiber->low;
-  if (a - low < stack_bytes || a - image_start < image_end - image_start) return true;
+  if (a - low < stack_bytes || in_library(a)) return true;
   return a - (uintptr_t)threads.data() < threads.size() * sizeof(SimThread);
-}
-
-// source_line is "softmax.cu:17", as far as binutils are there to say.
-static std::string source_line(void* pc) {
-  Dl_info info;
-  if (!pc || !dladdr(pc, &info) || !info.dli_fname) return "";
-  char command[600], line[600] = "";
-  snprintf(command, sizeof command, "addr2line -e '%s' %#lx 2>/dev/null", info.dli_fname, (unsigned long)((char*)pc - 1 - (char*)info.dli_fbase));
-  if (FILE* f = popen(command, "r")) {
-    if (!fgets(line, sizeof line, f)) *line = 0;
-    pclose(f);
-  }
-  line[strcspn(line, " \n")] = 0;
-  const char* name = strrchr(line, '/');
-  return !name || strchr(line, '?') ? "" : std::string(", ") + (name + 1);
 }
 
 static CUresult report() {
@@ -286,13 +210,16 @@ static CUresult report() {
 
 CUresult run_kernel(const Launch& l) {
   catch_traps();
-  find_image();
   running = &l;
   fault = {};
   grid_dim = l.grid;
   block_dim = l.block;
   size_t n = (size_t)l.block.x * l.block.y * l.block.z;
   threads.resize(n);
+  for (unsigned i = 0; i < n; i++) {
+    threads[i].linear = i;
+    threads[i].index = {i % l.block.x, i / l.block.x % l.block.y, i / (l.block.x * l.block.y)};
+  }
   arrived.resize((n + 31) / 32);
   order.resize(n);
   std::iota(order.begin(), order.end(), 0);

@@ -149,7 +149,7 @@ size_t live_allocations();
 size_t live_bytes();
 size_t live_pinned();
 
-// ---- fibers.cpp and races.cpp
+// ---- fibers.cpp, traps.cpp and races.cpp
 
 struct Launch {
   const cusim::Kernel* kernel;

@@ -98,3 +98,8 @@ extern "C" __global__ void misaligned(const float* x, float* y, int n) {
   const double* d = (const double*)(x + 1);
   y[blockIdx.x * blockDim.x + threadIdx.x] = (float)d[threadIdx.x / 4];
 }
+
+// zero_divisor: a card gives some number.
+extern "C" __global__ void zero_divisor(const float* x, float* y, int n) {
+  y[blockIdx.x * blockDim.x + threadIdx.x] = (float)(n / (int)threadIdx.x);
+}
