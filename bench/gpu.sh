@@ -6,10 +6,10 @@
 #   konkanitrain-gpu-check/gpu.sh run [--python PYTHON]
 #
 # What it does there: every op on the card against its specification; updates against those of the CPU and of PyTorch's
-# recorded ones; a run on the bundled example beside the same run on the CPU; then times and memory of training steps, in
-# turn with the same network in PyTorch where PYTHON has torch; the share of what the card can do, by operation; and a run
-# in the memory of a T4. It prints a table, and with OUT set writes it and all logs there. The exit code is 1 where
-# something is wrong.
+# recorded ones; a run on the bundled example beside the same run on the CPU; then times and memory of training steps,
+# in turn with the same network in PyTorch where PYTHON has torch; the share of what the card can do, by operation; and
+# a run in the memory of a T4. It prints a table, and with OUT set writes it and all logs there. The exit code is 1
+# where something is wrong.
 #
 #   --driver FILE --blas FILE   another driver than the system's, such as the simulated one of the tests
 #   --short                     a little of each part, for trying the script itself
@@ -117,8 +117,8 @@ apart() {
 # value KEY FILE: a number of a line of JSON.
 value() { sed -n 's/.*"'"$1"'": *\([-0-9.e+]*\).*/\1/p' "$2" | tail -1; }
 
-# nearly A B: whether the losses that two runs end with are alike, in the mean of the last ten. With half precision a run
-# may give no update in its first windows, so that others come in the place of these.
+# nearly A B: whether the losses that two runs end with are alike, in the mean of the last ten. With half precision a
+# run may give no update in its first windows, so that others come in the place of these.
 nearly() {
   paste <(losses "$1" | tail -10 | awk '{ s += $1 } END { print s / NR }') <(losses "$2" | tail -10 | awk '{ s += $1 } END { print s / NR }') |
     awk '{ d = ($1 - $2) / $1; if (d < 0) d = -d; printf "the last losses are %g on the CPU, %g here", $1, $2; exit !(d < '"$3"') }'

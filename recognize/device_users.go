@@ -38,8 +38,8 @@ func (u CardUser) String() string {
 	return fmt.Sprintf("Process %d%s has %s memory in use", u.PID, name, memory)
 }
 
-// Cards lists the cards of this machine, as the driver numbers them, and takes none of their memory. The error is of one
-// of package cuda's kinds where there is none.
+// Cards lists the cards of this machine, as the driver numbers them, and takes none of their memory. The error is of
+// one of package cuda's kinds where there is none.
 func (s DeviceSetting) Cards() ([]CardUse, error) {
 	infos, err := cuda.Available(s.options(0))
 	if err != nil {
@@ -66,7 +66,8 @@ func (s DeviceSetting) users(index int) ([]CardUser, error) {
 	return list, err
 }
 
-// options are those of package cuda. NVML comes with the driver: where that was named, it is looked for beside it first.
+// options are those of package cuda. NVML comes with the driver: where that was named, it is looked for beside it
+// first.
 func (s DeviceSetting) options(index int) cuda.Options {
 	o := cuda.Options{Index: index, Driver: s.Driver, BLAS: s.BLAS, NVML: s.nvml}
 	if beside := filepath.Join(filepath.Dir(s.Driver), "libnvidia-ml.so.1"); s.Driver != "" && o.NVML == "" {

@@ -52,8 +52,8 @@ func Build(tb testing.TB, o Options) Libraries {
 	return l
 }
 
-// Variable is that of the environment which has tests run on another card: "real" is this machine's, by the system's own
-// driver and cuBLAS; DRIVER:BLAS are the paths of libraries. bench/gpu.sh sets it on a machine with a card.
+// Variable is that of the environment which has tests run on another card: "real" is this machine's, by the system's
+// own driver and cuBLAS; DRIVER:BLAS are the paths of libraries. bench/gpu.sh sets it on a machine with a card.
 const Variable = "KONKANITRAIN_CUDA"
 
 // fromEnvironment is the card that Variable gives, if it does.
