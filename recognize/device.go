@@ -15,6 +15,7 @@ type DeviceSetting struct {
 	Name   string // auto, cpu, cuda or cuda:N; "" is auto
 	Driver string // file of the CUDA driver's library; "" is the system's
 	BLAS   string // file of cuBLAS; "" is the newest that is found
+	nvml   string // for tests: file of NVML
 }
 
 // Device is what computes, and why. Whoever opened it closes it, when all that uses it is closed.
@@ -125,7 +126,7 @@ func ofOneCard(err error) bool {
 
 // openCard opens a card with the kernels of all ops, and looks at its memory.
 func (s DeviceSetting) openCard(open func(cuda.Options) (cuda.Card, error), index int) (*Device, error) {
-	card, err := open(cuda.Options{Index: index, Driver: s.Driver, BLAS: s.BLAS})
+	card, err := open(s.options(index))
 	if err != nil {
 		return nil, err
 	}

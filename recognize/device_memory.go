@@ -118,16 +118,3 @@ func (d *Device) NewReplica(p Pools, lib *engine.Library[update.Variant], worker
 	}
 	return crew, nil
 }
-
-// OtherUsers says, a line each, who else uses the card's memory: nobody where that is little.
-func (d *Device) OtherUsers() []string {
-	now, err := d.Memory()
-	if err != nil {
-		return nil
-	}
-	others := now.Other - d.Context()
-	if others < now.Total/64 {
-		return nil
-	}
-	return []string{fmt.Sprintf("on %s other programs use %s of %s; nvidia-smi shows which", d.Name, words.Binary(others), words.Binary(now.Total))}
-}

@@ -101,7 +101,7 @@ func TestDeviceIsChosen(t *testing.T) {
 			t.Errorf("%q with %v: %d cards were looked at, want %d", c.setting, c.cards, len(s.asked), c.asked)
 		}
 		for _, o := range s.asked {
-			if o.Driver != "libcuda" || o.BLAS != "libcublas" {
+			if o.Driver != "libcuda" || o.BLAS != "libcublas" || o.NVML != "" {
 				t.Errorf("%q: %+v", c.setting, o)
 			}
 		}

@@ -15,12 +15,12 @@ import (
 	"konkanitrain/recognize"
 )
 
-// onSimulated is a configuration whose run computes on a simulated card, and the card's control.
-func onSimulated(t *testing.T, cfg Config) (Config, *simulated.Control) {
+// onSimulated is a configuration whose run computes on a simulated card, and the libraries of that.
+func onSimulated(t *testing.T, cfg Config) (Config, simulated.Libraries) {
 	t.Helper()
 	l := simulated.Build(t, simulated.Options{})
 	cfg.Run.Device, cfg.Run.CUDADriver, cfg.Run.CUDABLAS = "cuda:0", l.Driver, l.BLAS
-	return cfg, l.Control(t)
+	return cfg, l
 }
 
 // losses are those of the updates in metrics.jsonl.
@@ -109,7 +109,8 @@ func sameLosses(t *testing.T, want, got []float64, bound float64) {
 // A simulated card whose context is lost in the middle of a run ends it with what was learned saved; the run that goes
 // on is, bit for bit, the one without the failure.
 func TestSimulatedCardFails(t *testing.T) {
-	cfg, control := onSimulated(t, plain(tiny(t, speak(t, babble(8, 3, 1)...))))
+	cfg, l := onSimulated(t, plain(tiny(t, speak(t, babble(8, 3, 1)...))))
+	control := l.Control(t)
 	cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.SnapshotEvery = 6, 1000, 2
 	mustRun(t, cfg)
 	failed := elsewhere(t, cfg)
@@ -133,7 +134,8 @@ func TestSimulatedCardFails(t *testing.T) {
 
 // Memory that another program takes on a simulated card is named, and the run goes on with less, or saves and ends.
 func TestSimulatedCardWithOthers(t *testing.T) {
-	cfg, control := onSimulated(t, plain(tiny(t, speak(t, append(babble(8, 3, 1), spoken{id: "long", text: letters, samples: 4 * 16000})...))))
+	cfg, l := onSimulated(t, plain(tiny(t, speak(t, append(babble(8, 3, 1), spoken{id: "long", text: letters, samples: 4 * 16000})...))))
+	control := l.Control(t)
 	cfg.Optimizer.MaxUpdates = 2
 	var said strings.Builder
 	r, err := setUp(t.Context(), cfg, Options{Out: &said})

@@ -17,6 +17,7 @@ import (
 type memConfig struct {
 	CheckpointDir string  `yaml:"checkpoint_dir" default:"runs/default" check:"not empty path" help:"checkpoint_dir of the run in progress"`
 	Wait          float64 `yaml:"wait" default:"10" check:"0..60" help:"seconds to wait while the run is in the middle of an update or a validation"`
+	CUDADriver    string  `yaml:"cuda_driver" default:"" check:"path" zero:"the system's" help:"file of the CUDA driver's library, libcuda.so.1, for the cards of this machine"`
 	JSON          bool    `yaml:"json" default:"false" check:"any" help:"print the result as JSON"`
 }
 
@@ -30,11 +31,11 @@ type memAction struct {
 // memActions are all of them. Only fraction has an argument.
 func memActions() []memAction {
 	return []memAction{
-		{"info", "", "the memory of this machine, what a new run may plan with, and who holds what in the run in progress", memInfo},
+		{"info", "", "the memory of this machine and its cards, what a new run may plan with, and who holds what in the run in progress", memInfo},
 		{"clear", "", "have the run give its idle memory back to the system", memAsk(control.AskClear)},
 		{"reset", "", "have the run's peaks begin anew, to see what the updates to come take", memAsk(control.AskReset)},
 		{"fraction", "F", "set the run's cap to a share of what the machine, or the limit on it, allows (0.8)", memAsk(control.AskFraction)},
-		{"processes", "", "who uses the memory of this machine, and how to end a run; nothing is ended by this command", memProcesses},
+		{"processes", "", "who uses the memory of this machine and its cards, and how to end a run; nothing is ended by this command", memProcesses},
 	}
 }
 

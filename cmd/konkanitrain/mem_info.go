@@ -11,14 +11,16 @@ import (
 	"konkanitrain/internal/control"
 	memory "konkanitrain/internal/machine"
 	"konkanitrain/internal/words"
+	"konkanitrain/recognize"
 )
 
 // memoryReport is what mem info has found out.
 type memoryReport struct {
-	Machine machineReport `json:"machine"`
-	Run     *control.Info `json:"run"`               // nil: there is none in the folder that was named
-	Why     string        `json:"no_run,omitempty"`  // why
-	Waiting int           `json:"waiting,omitempty"` // requests that the run hasn't carried out yet
+	Machine machineReport       `json:"machine"`
+	Cards   []recognize.CardUse `json:"cards"`             // empty where there are none, or this build has no CUDA support
+	Run     *control.Info       `json:"run"`               // nil: there is none in the folder that was named
+	Why     string              `json:"no_run,omitempty"`  // why
+	Waiting int                 `json:"waiting,omitempty"` // requests that the run hasn't carried out yet
 	dir     string
 }
 
@@ -36,7 +38,7 @@ type machineReport struct {
 // memInfo shows the memory of this machine and of the run in progress.
 func memInfo(ctx context.Context, c memConfig, _ string, s streams) error {
 	m := memory.Read()
-	r := memoryReport{dir: c.CheckpointDir, Machine: machineReport{Total: m.Total, Available: m.Available, Limit: m.Limit, Source: m.Source, Used: m.Used}}
+	r := memoryReport{dir: c.CheckpointDir, Cards: c.cards(), Machine: machineReport{Total: m.Total, Available: m.Available, Limit: m.Limit, Source: m.Source, Used: m.Used}}
 	r.Machine.Plan, r.Machine.Reason = m.Auto(0)
 	response, err := control.Ask(ctx, c.CheckpointDir, control.Request{Ask: control.AskInfo, Wait: c.Wait})
 	switch {
@@ -74,6 +76,12 @@ func (r memoryReport) text() string {
 	if m.Plan > 0 {
 		line("new run", "may plan with %s: %s", words.Bytes(m.Plan), m.Reason)
 	}
+	for _, x := range r.Cards {
+		line("card", "%s, %s: %s of memory", x.Device, printable(x.Title), words.Binary(x.Total))
+		for _, text := range usersOf(x) {
+			line("", "%s", text)
+		}
+	}
 	if r.Run == nil {
 		line("run", "%s", r.Why)
 		return s.String()
@@ -95,6 +103,29 @@ func (r memoryReport) text() string {
 		holders(i.Card.HostHolders)
 	}
 	return s.String()
+}
+
+// cards are those of this machine; none where there is no driver, or this build has no CUDA support.
+func (c memConfig) cards() []recognize.CardUse {
+	list, err := recognize.DeviceSetting{Driver: c.CUDADriver}.Cards()
+	if err != nil {
+		return []recognize.CardUse{}
+	}
+	return list
+}
+
+// usersOf says who uses a card, a line each.
+func usersOf(c recognize.CardUse) (lines []string) {
+	for _, u := range c.Users {
+		lines = append(lines, printable(u.String()))
+	}
+	switch {
+	case c.Unknown != "":
+		lines = append(lines, "who uses it isn't known: "+printable(c.Unknown))
+	case len(lines) == 0:
+		lines = append(lines, "no other process uses it, as far as the driver says")
+	}
+	return lines
 }
 
 // cardText is the card that a run computes on; "" for a CPU.

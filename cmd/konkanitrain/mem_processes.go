@@ -16,6 +16,7 @@ import (
 	"konkanitrain/internal/control"
 	memory "konkanitrain/internal/machine"
 	"konkanitrain/internal/words"
+	"konkanitrain/recognize"
 )
 
 // What this program is called: as `make build` and `make gpu` name it.
@@ -54,10 +55,22 @@ func memProcesses(_ context.Context, c memConfig, _ string, s streams) error {
 		}
 	}
 	if c.JSON {
-		return writeJSON(s.out, all)
+		return writeJSON(s.out, all) // those of cards are in mem info --json
 	}
-	_, err = io.WriteString(s.out, processText(all))
+	_, err = io.WriteString(s.out, processText(all)+cardsText(c.cards()))
 	return err
+}
+
+// cardsText is who uses the cards; "" without any.
+func cardsText(cards []recognize.CardUse) string {
+	var s strings.Builder
+	for _, c := range cards {
+		fmt.Fprintf(&s, "%s, %s, %s of memory:\n", c.Device, printable(c.Title), words.Binary(c.Total))
+		for _, line := range usersOf(c) {
+			fmt.Fprintf(&s, "  %s\n", line)
+		}
+	}
+	return s.String()
 }
 
 // reportProcess is what is to be said of a process; own is the path of this program.

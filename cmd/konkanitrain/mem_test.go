@@ -7,6 +7,7 @@ import (
 	"konkanitrain/internal/control"
 	memory "konkanitrain/internal/machine"
 	"konkanitrain/internal/testkit"
+	"konkanitrain/recognize"
 	"konkanitrain/train"
 )
 
@@ -52,6 +53,25 @@ func TestFiguresOfACard(t *testing.T) {
 		"\nhost          90.0 MB of this machine's memory beside the card, the cap is 12.0 GB\n", "    7.0 MB  decoded sound\n")
 	i.Card.Total = 0
 	testkit.MustContain(t, figures(i), "it doesn't answer any more\n")
+}
+
+// Who uses a card is said in one line each, or that nobody does, or why it isn't known.
+func TestCardsText(t *testing.T) {
+	card := recognize.CardUse{Device: "cuda:0", Title: "Tesla T4", Total: 15_828_320_256}
+	text := func(change func(*recognize.CardUse)) string {
+		c := card
+		change(&c)
+		return cardsText([]recognize.CardUse{c})
+	}
+	testkit.MustContain(t, text(func(c *recognize.CardUse) {
+		c.Users = []recognize.CardUser{{PID: 75955, Name: "python3", Bytes: 15214921646}, {PID: 7, Bytes: -1}}
+	}), "cuda:0, Tesla T4, 14.74 GiB of memory:\n  Process 75955 (python3) has 14.17 GiB memory in use\n  Process 7 has an unknown amount of memory in use\n")
+	testkit.MustContain(t, text(func(*recognize.CardUse) {}), "  no other process uses it, as far as the driver says\n")
+	testkit.MustContain(t, text(func(c *recognize.CardUse) { c.Unknown = "no NVML" }), "  who uses it isn't known: no NVML\n")
+	testkit.MustContain(t, memoryReport{Cards: []recognize.CardUse{card}}.text(), "\ncard       cuda:0, Tesla T4: 14.74 GiB of memory\n           no other process")
+	if cardsText(nil) != "" {
+		t.Error("text about no card")
+	}
 }
 
 // This program's processes are named with what ends them, whatever they are called; others are left alone.

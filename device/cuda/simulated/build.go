@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +31,13 @@ type Libraries struct {
 // each other.
 func Build(tb testing.TB, o Options) Libraries {
 	tb.Helper()
+	if l, given := fromEnvironment(); given {
+		if len(o.Kernels) > 0 {
+			tb.Skip("needs a simulated card with kernels of its own, and " + Variable + " gives another card")
+		}
+		tb.Logf("the card that %s gives, not one that is built here: %+v", Variable, l)
+		return l
+	}
 	b, why := newBuilder()
 	if why != "" {
 		if os.Getenv("CI") == "true" {
@@ -42,6 +50,19 @@ func Build(tb testing.TB, o Options) Libraries {
 		tb.Fatalf("building the simulated card: %v", err)
 	}
 	return l
+}
+
+// Variable is that of the environment which has tests run on another card: "real" is this machine's, by the system's
+// own driver and cuBLAS; DRIVER:BLAS are the paths of libraries. bench/gpu.sh sets it on a machine with a card.
+const Variable = "KONKANITRAIN_CUDA"
+
+// fromEnvironment is the card that Variable gives, if it does.
+func fromEnvironment() (l Libraries, given bool) {
+	value := os.Getenv(Variable)
+	if value != "" && value != "real" {
+		l.Driver, l.BLAS, _ = strings.Cut(value, ":")
+	}
+	return l, value != ""
 }
 
 // newBuilder finds the tools, or says what is missing.
