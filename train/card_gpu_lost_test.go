@@ -16,8 +16,8 @@ import (
 var aDriverCall = regexp.MustCompile(`\b(cu[A-Z]|cublas)[A-Za-z]+`)
 
 // A simulated card's context is lost in the middle of a run, at one driver call after the other: all of an update, and
-// some of those that capture graphs, validate, copy and save. Nothing that was saved is lost, and of what was learned no
-// more than the update at hand; the error names the call; the run that goes on is, bit for bit, the undisturbed one.
+// some of those that capture graphs, validate, copy and save. Nothing that was saved is lost, and of what was learned
+// no more than the update at hand; the error names the call; the run that goes on is, bit for bit, the undisturbed one.
 func TestSimulatedCardFailsAnywhere(t *testing.T) {
 	cfg, l := onSimulated(t, alike(t, 6000))
 	cfg.Model.DecoderLayers, cfg.Model.CTCWeight = 0, 1

@@ -12,8 +12,8 @@ import (
 )
 
 // Two hundred updates on a simulated card leave what is held as it was after the first ones: the card's memory, pinned
-// memory, graphs, streams and events. An update of two micro-batches makes some forty small allocations on Go's heap, for
-// what is handed to the card's thread.
+// memory, graphs, streams and events. An update of two micro-batches makes some forty small allocations on Go's heap,
+// for what is handed to the card's thread.
 func TestSimulatedSteady(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		lines := babble(12, 2, 1)
