@@ -41,7 +41,12 @@ func (c *Card[K]) Learn(p *Pass[K], s Learning) (Learned, error) {
 	if err == nil && s.Meanwhile != nil {
 		s.Meanwhile()
 	}
-	if err = c.wait(err); err != nil {
+	if err != nil {
+		err = c.wait(err)
+	} else {
+		err = c.card.Do(cuda.Queue.WaitWork) // not for the inputs of the next window
+	}
+	if err != nil {
 		if changed {
 			c.broken = &BrokenError{err}
 			err = c.broken
@@ -66,7 +71,7 @@ func (c *Card[K]) each(things ...func() error) error {
 
 // wait waits for what is queued, also after an error: nothing may be under way when the host goes on.
 func (c *Card[K]) wait(err error) error {
-	waited := c.card.Do(func(q cuda.Queue) error { return q.Wait() })
+	waited := c.card.Do(cuda.Queue.Wait)
 	if err == nil {
 		err = waited
 	}
@@ -112,6 +117,7 @@ func (c *Card[K]) load(p *Pass[K]) ([]*boundProgram, error) {
 	if next := &c.stages[1-c.current]; next.filled == p {
 		c.current = 1 - c.current
 	} else {
+		c.drifting = c.drifting || next.prefetched
 		next.clear()
 		if err := c.fill(&c.stages[c.current], p, batches); err != nil {
 			return nil, err
@@ -175,6 +181,9 @@ func (c *Card[K]) Stage(p *Pass[K]) bool {
 		return false
 	}
 	s := &c.stages[1-c.current]
+	if s.prefetched && c.wait(nil) != nil { // a window that nobody has asked for is on its way from there
+		return false
+	}
 	if c.fill(s, p, batches) != nil {
 		s.clear()
 		return false
@@ -200,6 +209,12 @@ func (c *Card[K]) prefetch(q cuda.Queue, s *stage, i int, b *boundProgram) error
 
 // queue queues the batches of a pass. With first, gradients begin at 0.
 func (c *Card[K]) queue(q cuda.Queue, p *Pass[K], batches []*boundProgram, first bool) error {
+	if c.drifting {
+		if err := q.Join(); err != nil {
+			return err
+		}
+		c.drifting = false
+	}
 	if c.stale {
 		if err := q.Run(c.lists.halves); err != nil {
 			return err

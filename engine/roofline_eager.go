@@ -16,8 +16,8 @@ import (
 // for each of its operations ("foreach"). Where a fused form is common it is counted as such: the bias of a product, a
 // cast inside softmax, silu, glu.
 
-// dispatchSeconds is what PyTorch's host side needs for a launch: autograd, the dispatcher and the driver. Where the
-// card is faster than that, it waits.
+// dispatchSeconds is what PyTorch's host side is taken to need for a launch: autograd, the dispatcher and the driver.
+// Where the card is faster than that, it waits.
 const dispatchSeconds = 8e-6
 
 // Eager is the estimate of a launch of PyTorch's: at least as long as the host needs for it.

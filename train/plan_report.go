@@ -44,12 +44,15 @@ type PlanReport struct {
 // PlanTimes is an estimate of the time that a card takes for the update with the largest pass, from the launches of its
 // programs and the card's data sheet; nothing is measured.
 type PlanTimes struct {
-	Card   string            `json:"card"`
-	Title  string            `json:"title"`
-	Passes int               `json:"passes"` // micro-batches of the update
-	All    engine.CardTime   `json:"all"`
-	Ops    []engine.CardTime `json:"ops"` // the longest first
+	Card   string   `json:"card"`
+	Title  string   `json:"title"`
+	Passes int      `json:"passes"` // micro-batches of the update
+	All    PlanOp   `json:"all"`
+	Ops    []PlanOp `json:"ops"` // the longest first
 }
+
+// PlanOp is the estimate for all steps of one kind of op.
+type PlanOp = engine.CardTime
 
 // PlanParameters are numbers of parameters.
 type PlanParameters struct {

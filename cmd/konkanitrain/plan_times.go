@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"konkanitrain/engine"
 	"konkanitrain/train"
 )
 
@@ -25,11 +24,11 @@ func timesText(r *train.PlanReport) string {
 	fmt.Fprintf(&s, "time of the update with the largest pass, in %s: an estimate from data sheets, not measured;\n", passes)
 	fmt.Fprintf(&s, "PyTorch on paper: the same operations, eager, %s\n", autocast)
 	fmt.Fprintf(&s, "  %-25s %8s %9s %9s %10s %10s\n", own.Title, "launches", "GB", "GFLOP", "ms", "PyTorch")
-	row := func(t engine.CardTime) {
+	row := func(t train.PlanOp) {
 		fmt.Fprintf(&s, "  %-25s %8d %9.2f %9.1f %10.2f %10.2f\n", t.Op, t.Launches, t.Bytes/1e9, t.FLOPs/1e9, 1e3*t.Seconds, 1e3*t.Eager)
 	}
 	const least = 0.01 // of the time, for a line of its own
-	rest := engine.CardTime{Op: "the others"}
+	rest := train.PlanOp{Op: "the others"}
 	for _, t := range own.Ops {
 		if t.Seconds >= least*own.All.Seconds || t.Eager >= least*own.All.Eager {
 			row(t)
