@@ -134,7 +134,7 @@ func (c *Card[K]) load(p *Pass[K]) ([]*boundProgram, error) {
 		bytes, _ := b.outputAt("")
 		c.results.place(bytes)
 	}
-	return batches, c.results.reserve(c.card, "outputs of a pass")
+	return batches, c.results.reserve(c.card, c.results.end, "outputs of a pass")
 }
 
 // boundOf are the bound programs of a pass.
@@ -157,7 +157,7 @@ func (c *Card[K]) fill(s *stage, p *Pass[K], batches []*boundProgram) error {
 	for _, b := range batches {
 		s.place(b.InputBytes)
 	}
-	if err := s.reserve(c.card, "inputs of a pass"); err != nil {
+	if err := s.reserve(c.card, s.end, "inputs of a pass"); err != nil {
 		return err
 	}
 	for i, b := range batches {

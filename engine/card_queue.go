@@ -36,6 +36,7 @@ func (c *Card[K]) queue(q cuda.Queue, p *Pass[K], batches []*boundProgram, first
 	s := &c.stages[c.current]
 	c.roomAhead = math.MaxInt64
 	here := s.prefetched // the inputs of the batch at hand are on their way
+	s.prefetched = false
 	for i, b := range batches {
 		room := c.arenas[0].Size()/align*align - b.Plan.Size
 		c.roomAhead = min(c.roomAhead, room)
