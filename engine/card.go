@@ -170,10 +170,14 @@ func (c *Card[K]) MakeTables(key K) error {
 	return err
 }
 
-// unbind forgets all bindings.
+// unbind forgets all bindings, and inputs that were sent ahead to where the arena was.
 func (c *Card[K]) unbind() {
 	for p := range c.bound {
 		c.forget(p)
+	}
+	for i := range c.stages {
+		c.drifting = c.drifting || c.stages[i].prefetched
+		c.stages[i].prefetched = false
 	}
 }
 

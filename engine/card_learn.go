@@ -113,6 +113,13 @@ func (c *Card[K]) load(p *Pass[K]) ([]*boundProgram, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.profile != nil {
+		for _, b := range batches {
+			if err := c.split(b); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if next := &c.stages[1-c.current]; next.filled == p {
 		c.current = 1 - c.current
 	} else {

@@ -85,9 +85,6 @@ func (c *Card[K]) run(q cuda.Queue, b *boundProgram) error {
 	if c.profile == nil {
 		return q.Run(b.list)
 	}
-	if err := c.split(b); err != nil {
-		return err
-	}
 	if err := q.Wait(); err != nil {
 		return err
 	}

@@ -150,3 +150,39 @@ func TestSimulatedCardHalf(t *testing.T) {
 		t.Error("nothing overflowed")
 	}
 }
+
+// What is computed again on a card has the same bits, in both precisions, and takes a smaller arena.
+func TestSimulatedCardRecomputes(t *testing.T) {
+	card := openSimulated(t)
+	net := tinyNetwork(4, 1)
+	net.EncoderLayers = 3
+	window := windowOfFour(net)
+	shape := model.Shape{Batch: 4, Frames: 430, Tokens: 150}
+	for _, half := range []bool{false, true} {
+		var losses []Loss
+		var grads map[string][]float32
+		arena := int64(math.MaxInt64)
+		for _, way := range []engine.Recompute{engine.RecomputeNone, engine.RecomputeBlocks, engine.RecomputeAll} {
+			r := rigOf(t, net, newCard(t, card, net, half))
+			batches := []microBatch{{rows: []int{0, 1, 2, 3}, shape: shape, recompute: way}}
+			got := slices.Clone(r.pass(window, batches, Ask{Half: half, Scale: 1, Seed: 3, Update: 5}))
+			bytes := r.Usage().Arenas
+			reduced := r.reduced()
+			if way == engine.RecomputeNone {
+				losses, grads = got, reduced
+			}
+			if !slices.Equal(got, losses) {
+				t.Errorf("half precision %v, recompute %v: losses are %v, without %v", half, way, got, losses)
+			}
+			for name, g := range reduced {
+				if !slices.Equal(g, grads[name]) {
+					t.Errorf("half precision %v, recompute %v: another gradient of %s", half, way, name)
+				}
+			}
+			if bytes > arena {
+				t.Errorf("half precision %v, recompute %v: an arena of %d bytes, %d with less of it", half, way, bytes, arena)
+			}
+			arena = bytes
+		}
+	}
+}

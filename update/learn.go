@@ -37,11 +37,12 @@ func (u *Updater) learn(l engine.Learner[Variant], window []*data.Example, scale
 	return out, u.made(number, rate)
 }
 
-// takeOver makes a window the one at hand: the one that was taken up, if it is that one, or else it is dealt and
-// prepared.
+// takeOver makes a window the one at hand: the one that was taken up, if it is that one and there still is room for it,
+// or else it is dealt and prepared.
 func (r *Runner) takeOver(window []*data.Example, ask Ask) error {
 	next := r.ahead
-	there := next.window != nil && next.same(window) && next.asked.Half == ask.Half && next.limit == r.Fit.Limit()
+	there := next.window != nil && next.same(window) && next.asked.Half == ask.Half && next.limit == r.Fit.Limit() &&
+		r.Replica.Prepare(next.pass.Batches, 0) == nil
 	next.window = nil
 	if !there {
 		r.load(window, ask)
@@ -50,7 +51,7 @@ func (r *Runner) takeOver(window []*data.Example, ask Ask) error {
 	r.work, r.ahead = next, r.work
 	r.window, r.asked = window, ask
 	r.share()
-	return r.Replica.Prepare(r.pass.Batches, 0)
+	return nil
 }
 
 // same says whether a window is the one that is worked on.
