@@ -114,6 +114,13 @@ func (c *Card[K]) load(p *Pass[K]) ([]*boundProgram, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.profile != nil { // now: what is bound on the card's thread can't be bound in the middle of work there
+		for _, b := range batches {
+			if err := c.split(b); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if next := &c.stages[1-c.current]; next.filled == p {
 		c.current = 1 - c.current
 	} else {
@@ -280,9 +287,6 @@ func (c *Card[K]) inputs(q cuda.Queue, s *stage, i int, b *boundProgram, here bo
 func (c *Card[K]) run(q cuda.Queue, b *boundProgram) error {
 	if c.profile == nil {
 		return q.Run(b.list)
-	}
-	if err := c.split(b); err != nil {
-		return err
 	}
 	if err := q.Wait(); err != nil {
 		return err
