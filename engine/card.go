@@ -98,6 +98,7 @@ func (c *Card[K]) Prepare(batches []Batch[K], bytes int64) error {
 	if moved {
 		c.unbind()
 	}
+	var inputs, results int64
 	for _, b := range batches {
 		p, err := c.programs.Get(b.Key)
 		if err != nil {
@@ -106,8 +107,15 @@ func (c *Card[K]) Prepare(batches []Batch[K], bytes int64) error {
 		if _, err := c.bind(p); err != nil {
 			return err
 		}
+		inputs += aligned(p.InputBytes)
+		outputs, _ := p.outputAt("")
+		results += aligned(outputs)
 	}
-	return nil
+	// No copy is under way from or to these two.
+	return c.each(
+		func() error { return c.stages[c.current].reserve(c.card, inputs, "inputs of a pass") },
+		func() error { return c.results.reserve(c.card, results, "outputs of a pass") },
+	)
 }
 
 // land waits for inputs on their way to an arena that is too small for what is to be prepared: it is about to be given
