@@ -107,8 +107,8 @@ func sameLosses(t *testing.T, want, got []float64, bound float64) {
 	}
 }
 
-// Under a limit a run on a simulated card measures what ops cost there and is fitted; a profile says where the time of a
-// step goes.
+// Under a limit a run on a simulated card measures what ops cost there and is fitted; a profile says where the time of
+// a step goes.
 func TestSimulatedCardIsMeasured(t *testing.T) {
 	cfg, _ := onSimulated(t, plain(tiny(t, speak(t, append(babble(8, 3, 1), spoken{id: "long", text: letters, samples: 4 * 16000})...))))
 	cfg.Optimizer.MaxUpdates = 2
