@@ -113,7 +113,7 @@ func (c *Card[K]) load(p *Pass[K]) ([]*boundProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.profile != nil {
+	if c.profile != nil { // now: what is bound on the card's thread can't be bound in the middle of work there
 		for _, b := range batches {
 			if err := c.split(b); err != nil {
 				return nil, err
