@@ -21,6 +21,7 @@ type Card[K comparable] struct {
 	stages    [2]stage // of the window that runs, and of the next one
 	current   int      // the first of them
 	results   stage    // what comes out
+	drifting  bool     // inputs are on their way that nobody will use
 	roomAhead int64    // bytes at the end of the arena that no program of the pass at hand uses
 	fixed     cuda.Pinned
 	profile   *Profile // nil: nothing is measured
@@ -80,6 +81,9 @@ func (c *Card[K]) Wishes() Wishes { return Wishes{Workers: 1, Rows: math.MaxInt}
 
 // Prepare compiles, makes the arena large enough, and binds each batch's program to it.
 func (c *Card[K]) Prepare(batches []Batch[K], bytes int64) error {
+	if err := c.land(batches, bytes); err != nil {
+		return err
+	}
 	moved, err := c.prepare(batches, bytes)
 	if moved {
 		c.unbind()
@@ -94,6 +98,7 @@ func (c *Card[K]) Prepare(batches []Batch[K], bytes int64) error {
 	if moved {
 		c.unbind()
 	}
+	var inputs, results int64
 	for _, b := range batches {
 		p, err := c.programs.Get(b.Key)
 		if err != nil {
@@ -102,8 +107,35 @@ func (c *Card[K]) Prepare(batches []Batch[K], bytes int64) error {
 		if _, err := c.bind(p); err != nil {
 			return err
 		}
+		inputs += aligned(p.InputBytes)
+		results += p.outputBytes()
 	}
-	return nil
+	// No copy is under way from or to these two.
+	return c.each(
+		func() error { return c.stages[c.current].reserve(c.card, inputs, "inputs of a pass") },
+		func() error { return c.results.reserve(c.card, results, "outputs of a pass") },
+	)
+}
+
+// land waits for inputs on their way to an arena that is too small for what is to be prepared: it is about to be given
+// back. They are sent again.
+func (c *Card[K]) land(batches []Batch[K], bytes int64) error {
+	next := &c.stages[1-c.current]
+	if !next.prefetched {
+		return nil
+	}
+	for _, b := range batches {
+		p, err := c.programs.Get(b.Key)
+		if err != nil {
+			return err
+		}
+		bytes = max(bytes, p.ArenaBytes())
+	}
+	if bytes <= c.arenas[0].Size() {
+		return nil
+	}
+	next.prefetched = false
+	return c.wait(nil)
 }
 
 // tablesOf has the tables made that batches read, and copied to the card.
@@ -143,6 +175,7 @@ func (c *Card[K]) unbind() {
 		c.forget(p)
 	}
 	for i := range c.stages {
+		c.drifting = c.drifting || c.stages[i].prefetched
 		c.stages[i].prefetched = false
 	}
 }
@@ -167,6 +200,10 @@ func (c *Card[K]) MachineBytes() int64 { return c.programs.sum(boundBytes) }
 
 // Shrink makes an arena that is larger as small as bytes.
 func (c *Card[K]) Shrink(bytes int64) {
+	if next := &c.stages[1-c.current]; next.prefetched {
+		next.prefetched = false
+		_ = c.wait(nil) // what is wrong with the card is seen by whoever uses it next
+	}
 	if c.shrink(bytes) {
 		c.unbind()
 	}

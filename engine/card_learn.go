@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"konkanitrain/device/cuda"
 	"konkanitrain/op"
@@ -41,7 +40,12 @@ func (c *Card[K]) Learn(p *Pass[K], s Learning) (Learned, error) {
 	if err == nil && s.Meanwhile != nil {
 		s.Meanwhile()
 	}
-	if err = c.wait(err); err != nil {
+	if err != nil {
+		err = c.wait(err)
+	} else {
+		err = c.card.Do(cuda.Queue.WaitWork) // not for the inputs of the next window
+	}
+	if err != nil {
 		if changed {
 			c.broken = &BrokenError{err}
 			err = c.broken
@@ -66,7 +70,7 @@ func (c *Card[K]) each(things ...func() error) error {
 
 // wait waits for what is queued, also after an error: nothing may be under way when the host goes on.
 func (c *Card[K]) wait(err error) error {
-	waited := c.card.Do(func(q cuda.Queue) error { return q.Wait() })
+	waited := c.card.Do(cuda.Queue.Wait)
 	if err == nil {
 		err = waited
 	}
@@ -109,7 +113,7 @@ func (c *Card[K]) load(p *Pass[K]) ([]*boundProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.profile != nil {
+	if c.profile != nil { // now: what is bound on the card's thread can't be bound in the middle of work there
 		for _, b := range batches {
 			if err := c.split(b); err != nil {
 				return nil, err
@@ -119,6 +123,7 @@ func (c *Card[K]) load(p *Pass[K]) ([]*boundProgram, error) {
 	if next := &c.stages[1-c.current]; next.filled == p {
 		c.current = 1 - c.current
 	} else {
+		c.drifting = c.drifting || next.prefetched
 		next.clear()
 		if err := c.fill(&c.stages[c.current], p, batches); err != nil {
 			return nil, err
@@ -135,7 +140,7 @@ func (c *Card[K]) load(p *Pass[K]) ([]*boundProgram, error) {
 		}
 		c.results.place(b.outputBytes())
 	}
-	return batches, c.results.reserve(c.card, "outputs of a pass")
+	return batches, c.results.reserve(c.card, c.results.end, "outputs of a pass")
 }
 
 // boundOf are the bound programs of a pass.
@@ -158,7 +163,7 @@ func (c *Card[K]) fill(s *stage, p *Pass[K], batches []*boundProgram) error {
 	for _, b := range batches {
 		s.place(b.InputBytes)
 	}
-	if err := s.reserve(c.card, "inputs of a pass"); err != nil {
+	if err := s.reserve(c.card, s.end, "inputs of a pass"); err != nil {
 		return err
 	}
 	for i, b := range batches {
@@ -181,6 +186,9 @@ func (c *Card[K]) Stage(p *Pass[K]) bool {
 		return false
 	}
 	s := &c.stages[1-c.current]
+	if s.prefetched && c.wait(nil) != nil { // a window that nobody has asked for is on its way from there
+		return false
+	}
 	if c.fill(s, p, batches) != nil {
 		s.clear()
 		return false
@@ -192,100 +200,6 @@ func (c *Card[K]) Stage(p *Pass[K]) bool {
 	err = c.card.Do(func(q cuda.Queue) error { return c.prefetch(q, s, 0, batches[0]) })
 	s.prefetched = err == nil
 	return true // an error of the card is seen by who waits for it
-}
-
-// ahead is where the next batch's inputs lie until it runs: at the end of the arena, behind the plan of the one that
-// runs.
-func (c *Card[K]) ahead(b *boundProgram) cuda.Address {
-	return cuda.AddressOf(c.arenas[0]) + cuda.Address((c.arenas[0].Size()-b.InputBytes)/align*align)
-}
-
-func (c *Card[K]) prefetch(q cuda.Queue, s *stage, i int, b *boundProgram) error {
-	return q.Prefetch(c.ahead(b), s.memory, s.at[i], b.Late)
-}
-
-// queue queues the batches of a pass. With first, gradients begin at 0.
-func (c *Card[K]) queue(q cuda.Queue, p *Pass[K], batches []*boundProgram, first bool) error {
-	if c.stale {
-		if err := q.Run(c.lists.halves); err != nil {
-			return err
-		}
-		c.stale = false
-	}
-	if c.train && first {
-		err := q.Clear(c.status(), 8*op.CardStatus)
-		if err == nil {
-			err = q.Clear(cuda.AddressOf(c.grads[0]), c.layout.Bytes)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	s := &c.stages[c.current]
-	c.roomAhead = math.MaxInt64
-	here := s.prefetched // the inputs of the batch at hand are on their way
-	for i, b := range batches {
-		room := c.arenas[0].Size()/align*align - b.Plan.Size
-		c.roomAhead = min(c.roomAhead, room)
-		if err := c.inputs(q, s, i, b, here); err != nil {
-			return err
-		}
-		here = i+1 < len(batches) && batches[i+1].InputBytes <= room
-		if here {
-			if err := c.prefetch(q, s, i+1, batches[i+1]); err != nil {
-				return err
-			}
-		}
-		if err := c.run(q, b); err != nil {
-			return err
-		}
-		for _, name := range b.names {
-			o := b.Outputs[name]
-			if err := q.Download(c.results.memory, c.results.at[i]+b.outputAt(name), b.outputs[name], o.Type.Bytes()); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// inputs queues the copies that bring the inputs of a batch to where its program reads them.
-func (c *Card[K]) inputs(q cuda.Queue, s *stage, i int, b *boundProgram, here bool) error {
-	if !here {
-		return q.Upload(b.inputs, s.memory, s.at[i], b.InputBytes)
-	}
-	return c.each(
-		q.Join,
-		func() error { return q.Copy(b.inputs, c.ahead(b), b.Late) },
-		q.Join,
-		func() error {
-			if b.Late == b.InputBytes {
-				return nil
-			}
-			return q.Upload(b.inputs+cuda.Address(b.Late), s.memory, s.at[i]+b.Late, b.InputBytes-b.Late)
-		},
-	)
-}
-
-// run queues a program, or runs it step by step where that is measured.
-func (c *Card[K]) run(q cuda.Queue, b *boundProgram) error {
-	if c.profile == nil {
-		return q.Run(b.list)
-	}
-	if err := q.Wait(); err != nil {
-		return err
-	}
-	for i := range b.Steps {
-		start := time.Now()
-		if err := q.Run(b.steps[i]); err != nil {
-			return err
-		}
-		if err := q.Wait(); err != nil {
-			return err
-		}
-		c.profile.add(&b.Steps[i].Op, float64(b.Steps[i].bytes()), time.Since(start))
-	}
-	return nil
 }
 
 // collect hands out what came of the batches.

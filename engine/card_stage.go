@@ -26,13 +26,13 @@ func (s *stage) place(bytes int64) {
 	s.end += aligned(bytes)
 }
 
-// reserve makes the memory large enough for what was placed. Nothing may be under way from it or to it.
-func (s *stage) reserve(card cuda.Card, what string) (err error) {
-	if s.size() >= s.end {
+// reserve makes the memory as large as bytes at least. Nothing may be under way from it or to it.
+func (s *stage) reserve(card cuda.Card, bytes int64, what string) (err error) {
+	if s.size() >= bytes {
 		return nil
 	}
 	s.free()
-	s.memory, err = card.Pinned(s.end, what)
+	s.memory, err = card.Pinned(bytes, what)
 	return err
 }
 

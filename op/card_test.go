@@ -29,14 +29,17 @@ var cardModes = []struct {
 type simulatedCard struct {
 	cuda.Card
 	libraries simulated.Libraries
-	control   *simulated.Control
+	control   *simulated.Control // nil for a card that the environment gives: see simulated.Variable
 }
 
 // openCard opens one.
 func openCard(t *testing.T) *simulatedCard {
 	t.Helper()
 	l := simulated.Build(t, simulated.Options{})
-	s := &simulatedCard{libraries: l, control: l.Control(t)}
+	s := &simulatedCard{libraries: l}
+	if !l.Given {
+		s.control = l.Control(t)
+	}
 	s.open(t)
 	t.Cleanup(func() { s.Close() })
 	return s
@@ -56,6 +59,12 @@ func (s *simulatedCard) open(t *testing.T) {
 // inEachMode runs check in each of cardModes that is for batches, if it has some. What the card finds is an error too.
 func (s *simulatedCard) inEachMode(t *testing.T, batches bool, check func() error) {
 	t.Helper()
+	if s.control == nil {
+		if err := check(); err != nil {
+			t.Errorf("the card that %s gives: %v", simulated.Variable, err)
+		}
+		return
+	}
 	for _, mode := range cardModes {
 		if batches && !mode.batches {
 			continue

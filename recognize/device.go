@@ -41,7 +41,7 @@ func (e *DeviceError) Error() string {
 		return fmt.Sprintf("device %s: %v: use the program that `make gpu` builds, konkanitrain-gpu, or --device cpu; "+
 			"--device auto takes what there is", e.Setting, cuda.ErrNoSupport)
 	}
-	return fmt.Sprintf("device %s: %v; or use --device cpu, or --device auto to take what there is", e.Setting, e.Err)
+	return fmt.Sprintf("device %s: %v; --device cpu does without a card, --device auto takes what there is", e.Setting, e.Err)
 }
 
 // Unwrap is why.

@@ -5,6 +5,7 @@ package train
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
@@ -104,6 +105,26 @@ func sameLosses(t *testing.T, want, got []float64, bound float64) {
 			t.Errorf("loss %d: %v on the CPU, %v on the card", i+1, want[i], got[i])
 		}
 	}
+}
+
+// Under a limit a run on a simulated card measures what ops cost there and is fitted; a profile says where the time of
+// a step goes.
+func TestSimulatedCardIsMeasured(t *testing.T) {
+	cfg, _ := onSimulated(t, plain(tiny(t, speak(t, append(babble(8, 3, 1), spoken{id: "long", text: letters, samples: 4 * 16000})...))))
+	cfg.Optimizer.MaxUpdates = 2
+	var said strings.Builder
+	r, err := setUp(t.Context(), cfg, Options{Out: &said})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, arena := r.pool.Usage(), r.replica.Usage().Arenas
+	r.close()
+	tight := elsewhere(t, cfg)
+	tight.Run.MemoryLimit = fmt.Sprint(u.Allocated+u.Held-arena/3, "B")
+	testkit.MustContain(t, mustRun(t, tight), "memory: fitted to ", " s  fits\n", "recompute of ")
+	measured := elsewhere(t, cfg)
+	measured.Run.ProfileSteps = 1
+	testkit.MustContain(t, mustRun(t, measured), "limits of Tesla T4 in this build: ", "attention.relative.grad", "all ops")
 }
 
 // A simulated card whose context is lost in the middle of a run ends it with what was learned saved; the run that goes

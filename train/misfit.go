@@ -143,8 +143,12 @@ func (r *run) withMemoryAdvice(err error) error {
 		return err
 	}
 	if oom.Advice == "" {
+		fewer := r.orFewerWorkers()
+		if fewer != "" {
+			fewer = "," + fewer
+		}
 		oom.Advice = fmt.Sprintf("the limit is that of %s; use a smaller network, batch_size or max_duration%s, or raise memory_limit",
-			r.limitFrom, r.orFewerWorkers())
+			r.limitFrom, fewer)
 	}
 	return lacking(err)
 }

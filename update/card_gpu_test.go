@@ -89,7 +89,12 @@ func TestSimulatedCardUpdates(t *testing.T) {
 			if i%2 == 0 {
 				whole.Next = func() []*data.Example { return windows[(i+1)%3] }
 			}
-			a, b, c := mustUpdate(t, want, window), mustUpdate(t, whole, window), mustUpdate(t, parts, window)
+			a, c := mustUpdate(t, want, window), mustUpdate(t, parts, window)
+			before := card.Counters().Synchronizations
+			b := mustUpdate(t, whole, window)
+			if n := card.Counters().Synchronizations - before; i > 2 && n != 1 { // all shapes were met
+				t.Errorf("update %d: the host waited %d times", i+1, n)
+			}
 			if b.Loss != c.Loss || b.Norm != c.Norm {
 				t.Errorf("update %d: loss and norm are %v and %v as a whole, %v and %v in parts", i+1, b.Loss, b.Norm, c.Loss, c.Norm)
 			}
@@ -143,5 +148,41 @@ func TestSimulatedCardHalf(t *testing.T) {
 	}
 	if overflows == 0 {
 		t.Error("nothing overflowed")
+	}
+}
+
+// What is computed again on a card has the same bits, in both precisions, and takes a smaller arena.
+func TestSimulatedCardRecomputes(t *testing.T) {
+	card := openSimulated(t)
+	net := tinyNetwork(4, 1)
+	net.EncoderLayers = 3
+	window := windowOfFour(net)
+	shape := model.Shape{Batch: 4, Frames: 430, Tokens: 150}
+	for _, half := range []bool{false, true} {
+		var losses []Loss
+		var grads map[string][]float32
+		arena := int64(math.MaxInt64)
+		for _, way := range []engine.Recompute{engine.RecomputeNone, engine.RecomputeBlocks, engine.RecomputeAll} {
+			r := rigOf(t, net, newCard(t, card, net, half))
+			batches := []microBatch{{rows: []int{0, 1, 2, 3}, shape: shape, recompute: way}}
+			got := slices.Clone(r.pass(window, batches, Ask{Half: half, Scale: 1, Seed: 3, Update: 5}))
+			bytes := r.Usage().Arenas
+			reduced := r.reduced()
+			if way == engine.RecomputeNone {
+				losses, grads = got, reduced
+			}
+			if !slices.Equal(got, losses) {
+				t.Errorf("half precision %v, recompute %v: losses are %v, without %v", half, way, got, losses)
+			}
+			for name, g := range reduced {
+				if !slices.Equal(g, grads[name]) {
+					t.Errorf("half precision %v, recompute %v: another gradient of %s", half, way, name)
+				}
+			}
+			if bytes > arena {
+				t.Errorf("half precision %v, recompute %v: an arena of %d bytes, %d with less of it", half, way, bytes, arena)
+			}
+			arena = bytes
+		}
 	}
 }

@@ -43,7 +43,7 @@ func TestSimulatedScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"ops ", "updates ", "learning, float32 ", "learning, half ", "in a T4's memory ", "2 x 8 s, float32 ", "8 x 8 s, half ", "limits of ", "all of it ",
+		"ops ", "updates ", "learning, float32 ", "learning, half ", "in a T4's memory ", "tiny, float32 ", "tiny again, half ", "limits of ", "all of it ",
 	} {
 		if !strings.Contains(string(table), "\n"+want) && !strings.HasPrefix(string(table), want) {
 			t.Errorf("no row %q", want)

@@ -121,7 +121,8 @@ func usersOf(c recognize.CardUse) (lines []string) {
 	}
 	switch {
 	case c.Unknown != "":
-		lines = append(lines, "who uses it isn't known: "+printable(c.Unknown))
+		why, _, _ := strings.Cut(c.Unknown, ": ") // where it was looked for is in the JSON
+		lines = append(lines, "who uses it isn't known: "+printable(why))
 	case len(lines) == 0:
 		lines = append(lines, "no other process uses it, as far as the driver says")
 	}

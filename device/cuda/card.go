@@ -67,6 +67,8 @@ type Queue interface {
 	Clear(to Address, bytes int64) error
 	// Wait waits for everything that is queued.
 	Wait() error
+	// WaitWork waits for it but for the copies of Prefetch behind the last Join.
+	WaitWork() error
 }
 
 // List is bound work.

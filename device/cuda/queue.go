@@ -103,6 +103,9 @@ func (q queue) Clear(to Address, bytes int64) error {
 // Wait waits for both streams.
 func (q queue) Wait() error { return q.c.wait() }
 
+// WaitWork waits for the work, and so for the copies that it has waited for.
+func (q queue) WaitWork() error { return q.c.waitWork() }
+
 // wait waits for everything that is queued, on the card's thread.
 func (c *card) wait() error {
 	if err := c.waitWork(); err != nil {

@@ -24,6 +24,7 @@ type Libraries struct {
 	OldBLAS string // the same of an old version: it has no cublasSetWorkspace
 	NVML    string // the simulated libnvidia-ml.so.1, which works with Driver
 	Null    string // a driver and cuBLAS whose calls do nothing and succeed
+	Given   bool   // they are those that Variable gives: there is no Control of such a card
 }
 
 // Build compiles the libraries, or finds them in the user's cache, under a key of everything that they are made of.
@@ -59,10 +60,11 @@ const Variable = "KONKANITRAIN_CUDA"
 // fromEnvironment is the card that Variable gives, if it does.
 func fromEnvironment() (l Libraries, given bool) {
 	value := os.Getenv(Variable)
+	l.Given = value != ""
 	if value != "" && value != "real" {
 		l.Driver, l.BLAS, _ = strings.Cut(value, ":")
 	}
-	return l, value != ""
+	return l, l.Given
 }
 
 // newBuilder finds the tools, or says what is missing.

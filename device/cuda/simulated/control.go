@@ -49,7 +49,7 @@ type Fault struct {
 // finding that the test has not taken by then fails it. All cards of the process must be closed at both times.
 func (l Libraries) Control(tb testing.TB) *Control {
 	tb.Helper()
-	if _, given := fromEnvironment(); given {
+	if l.Given {
 		tb.Skip("needs a simulated card that does what the test tells it, and " + Variable + " gives another one")
 	}
 	c := &Control{open(tb, l.Driver), l.Driver}
