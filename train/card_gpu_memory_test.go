@@ -34,6 +34,7 @@ func TestSimulatedOutOfMemoryAnywhere(t *testing.T) {
 	cfg, l := onSimulated(t, alike(t, 8000))
 	cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.CacheClearEvery = 4, 2, 3, 1
 	control := l.Control(t)
+	none := held(control)
 	straight := elsewhere(t, cfg)
 	mustRun(t, straight)
 	want := modelOf(t, straight)
@@ -74,8 +75,8 @@ func TestSimulatedOutOfMemoryAnywhere(t *testing.T) {
 			t.Errorf("%s: %d runs ended, %d stopped", call, ended, stopped)
 		}
 	}
-	if n := control.Count("live bytes") + control.Count("live pinned") + control.Count("live graphs"); n != 0 {
-		t.Errorf("%d bytes, pinned buffers and graphs are left", n)
+	if got := held(control); got != none {
+		t.Errorf("held %v at the end, %v at the start", got, none)
 	}
 }
 
