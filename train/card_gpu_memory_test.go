@@ -34,7 +34,7 @@ func TestSimulatedOutOfMemoryAnywhere(t *testing.T) {
 	cfg, l := onSimulated(t, alike(t, 8000))
 	cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.CacheClearEvery = 4, 2, 3, 1
 	control := l.Control(t)
-	none := held(control)
+	none := objects(control)
 	straight := elsewhere(t, cfg)
 	mustRun(t, straight)
 	want := modelOf(t, straight)
@@ -75,7 +75,7 @@ func TestSimulatedOutOfMemoryAnywhere(t *testing.T) {
 			t.Errorf("%s: %d runs ended, %d stopped", call, ended, stopped)
 		}
 	}
-	if got := held(control); got != none {
+	if got := objects(control); got != none {
 		t.Errorf("held %v at the end, %v at the start", got, none)
 	}
 }

@@ -19,10 +19,13 @@ func TestSimulatedSteady(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		lines := babble(12, 2, 1)
 		lines[0].text = "abc"
+		for i := range lines {
+			lines[i].samples = 2400 + 800*(i%3)
+		}
 		cfg, l := onSimulated(t, small(tiny(t, speak(t, lines...))))
 		cfg.Model.DecoderLayers, cfg.Model.CTCWeight, cfg.Run.FP16 = 1, 0.3, half
 		control := l.Control(t)
-		none := held(control)
+		none := objects(control)
 		r := start(t, cfg, nil)
 		r.updater.LossScale.Scale = 1
 		list := windows(t, r, 3)
@@ -38,7 +41,7 @@ func TestSimulatedSteady(t *testing.T) {
 		for range 3 * len(list) { // load kernels, capture graphs, and grow what is staged
 			step()
 		}
-		before, usage := held(control), r.replica.Usage()
+		before, usage := objects(control), r.replica.Usage()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		mallocs := m.Mallocs
@@ -47,7 +50,7 @@ func TestSimulatedSteady(t *testing.T) {
 			step()
 		}
 		runtime.ReadMemStats(&m)
-		if got := held(control); got != before || before[5] == none[5] {
+		if got := objects(control); got != before || before[5] == none[5] {
 			t.Errorf("fp16 %v: held %v after some updates, %v after %d more", half, before, got, updates)
 		}
 		if got := r.replica.Usage(); got != usage {
@@ -59,14 +62,14 @@ func TestSimulatedSteady(t *testing.T) {
 			t.Errorf("fp16 %v: %.1f allocations an update", half, each)
 		}
 		r.close()
-		if got := held(control); got != none {
+		if got := objects(control); got != none {
 			t.Errorf("fp16 %v: held %v at the end, %v at the start", half, got, none)
 		}
 	}
 }
 
-// held counts what is held on a simulated card. What a lost context has held of the host's memory stays counted.
-func held(control *simulated.Control) (counts [7]int64) {
+// objects counts what is held on a simulated card. What a lost context has held of the host's memory stays counted.
+func objects(control *simulated.Control) (counts [7]int64) {
 	for i, of := range []string{"allocations", "bytes", "pinned", "streams", "events", "graphs", "contexts"} {
 		counts[i] = control.Count("live " + of)
 	}
