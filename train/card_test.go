@@ -195,7 +195,7 @@ func TestCardFailsInACopy(t *testing.T) {
 	cfg.Run.SaveEvery, cfg.Run.SnapshotEvery = 2, 1
 	r, _ := startOnCard(t, cfg, &strings.Builder{})
 	f := intercept(r)
-	r.hook = atUpdate(5, func() { f.export = failing })
+	r.hook = atUpdate(5, func() { f.export, f.spared = failing, 9 })
 	testkit.MustFail(t, r.ending(t.Context()), "step-00000004; 1 update is made again")
 	if r.snapshot.whole {
 		t.Error("half a copy counts as one")
