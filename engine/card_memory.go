@@ -50,7 +50,7 @@ func (m *cardMemory) alloc(dev device.Device, l *Layout, train bool) error {
 		if !b.wants {
 			continue
 		}
-		if *b.to, err = dev.Alloc(b.bytes, b.what); err != nil {
+		if *b.to, err = dev.Alloc(aligned(b.bytes), b.what); err != nil {
 			return err
 		}
 	}
@@ -116,7 +116,7 @@ func (m *cardMemory) keepTables(dev device.Device, tables [][]float32) (moved bo
 	freeAll(m.tables)
 	m.tables, m.copied = nil, nil
 	for _, t := range tables {
-		b, err := dev.Alloc(4*int64(len(t)), "table of constants")
+		b, err := dev.Alloc(aligned(4*int64(len(t))), "table of constants")
 		if err != nil {
 			return true, err
 		}

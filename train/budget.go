@@ -1,6 +1,8 @@
 package train
 
 import (
+	"errors"
+
 	"konkanitrain/device"
 	"konkanitrain/internal/machine"
 	"konkanitrain/recognize"
@@ -17,8 +19,14 @@ func (c RunConfig) device() recognize.DeviceSetting {
 }
 
 // OpenDevice opens what computes a run with this configuration. Where that is not to be had the error is a
-// *recognize.DeviceError.
-func (c RunConfig) OpenDevice() (*recognize.Device, error) { return c.device().Open() }
+// *recognize.DeviceError; where a card only has no memory left for it, it is [ErrOutOfMemory] too.
+func (c RunConfig) OpenDevice() (*recognize.Device, error) {
+	d, err := c.device().Open()
+	if oom := (*device.OutOfMemory)(nil); errors.As(err, &oom) {
+		err = lacking(err)
+	}
+	return d, err
+}
 
 // openPools makes the pools that all buffers of the run come from, under the run's limit. under is the host's memory.
 func (r *run) openPools(under device.Device) error {

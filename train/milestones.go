@@ -157,7 +157,7 @@ func (r *run) finish(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ErrInterrupted // all is saved but the test set's score
 		}
-		return err
+		return r.withoutMemory(err)
 	}
 	r.tested = e
 	r.report.say("test set %s, %s: %v", r.cfg.Data.TestManifest, which, e)

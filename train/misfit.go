@@ -139,12 +139,18 @@ func (r *run) misfit(err error, p peak) error {
 // withMemoryAdvice adds which settings need less, where an error is about memory.
 func (r *run) withMemoryAdvice(err error) error {
 	var oom *device.OutOfMemory
-	if errors.As(err, &oom) {
-		oom.Advice = fmt.Sprintf("the limit is that of %s; use a smaller network, batch_size or max_duration%s, or raise memory_limit",
-			r.limitFrom, r.orFewerWorkers())
-		return lacking(err)
+	if !errors.As(err, &oom) || errors.Is(err, ErrOutOfMemory) {
+		return err
 	}
-	return err
+	if oom.Advice == "" {
+		fewer := r.orFewerWorkers()
+		if fewer != "" {
+			fewer = "," + fewer
+		}
+		oom.Advice = fmt.Sprintf("the limit is that of %s; use a smaller network, batch_size or max_duration%s, or raise memory_limit",
+			r.limitFrom, fewer)
+	}
+	return lacking(err)
 }
 
 // orFewerWorkers is advice for a CPU: a card is one worker.

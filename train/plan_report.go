@@ -37,7 +37,7 @@ type PlanReport struct {
 	Passes     int         `json:"passes"`  // micro-batches of training, as set
 	Variety    int         `json:"variety"` // shapes that they have
 	Shapes     []PlanShape `json:"shapes"`
-	Times      []PlanTimes `json:"times"` // of an update on the card, and on others beside it; null where nothing is known
+	Times      []PlanTimes `json:"estimates"` // of an update on the card, and on others beside it; null where nothing is known
 	NotCounted []string    `json:"not_counted"`
 }
 

@@ -36,7 +36,7 @@ func (r *run) withoutMemory(err error) error {
 		return lacking(fmt.Errorf("%w; go on without such utterances: %s", err, r.resumeCommand("--on_oom skip")))
 	case errors.As(err, &oom):
 		if r.onCard() {
-			return lacking(fmt.Errorf("%w; go on when more of the card's memory is free, or on a card with more: %s", err, r.resumeCommand("")))
+			return lacking(fmt.Errorf("%w; go on when more memory is free, or on a card with more: %s", err, r.resumeCommand("")))
 		}
 		return lacking(fmt.Errorf("%w; go on with fewer workers, or where there is more memory: %s", err, r.resumeCommand("--cpu_workers 1")))
 	}

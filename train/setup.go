@@ -48,7 +48,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 		r.listen,
 	} {
 		if err := part(); err != nil {
-			err = r.withUsers(err)
+			err = r.withUsers(r.withMemoryAdvice(err))
 			r.close()
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (r *run) allocate() error {
 	}
 	replica, err := r.computing.NewReplica(r.pools, library, workers, r.cfg.Run.FP16, true)
 	if err != nil {
-		return r.withMemoryAdvice(err)
+		return err
 	}
 	r.equip(replica)
 	r.judge = recognize.New(r.net, replica, r.cfg.Optimizer.BatchSize, r.ledger.state.Vocabulary, r.cfg.Policy())

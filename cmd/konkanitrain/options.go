@@ -12,6 +12,7 @@ import (
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/internal/settings"
+	"konkanitrain/train"
 )
 
 // options are a command's settings as flags.
@@ -91,7 +92,12 @@ func (o *options) noArguments() error {
 }
 
 // usage makes err a mistake of the user's.
-func (o *options) usage(err error) error { return &usageError{err, o.command} }
+func (o *options) usage(err error) error {
+	if errors.Is(err, train.ErrOutOfMemory) {
+		return err // nothing is wrong with the settings: another time there may be memory
+	}
+	return &usageError{err, o.command}
+}
 
 // needFile is the problem with a file or folder that has to be there; nil if it is.
 func needFile(key, path, what string) error {

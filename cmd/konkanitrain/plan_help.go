@@ -44,6 +44,9 @@ With --json the plan is one object. All sizes are bytes:
   passes variety shapes                   micro-batches of training, shapes they have, and some or all of these: what, rows,
                                           frames, tokens, times, and ways: recompute, fp16, bytes, max_rows (the most of
                                           1, 2, 4 .. 1024 that fit; -1 without a limit), max_bytes, next_bytes (twice as many)
+  estimates                               of an update's time, of the card and of others beside it, from data sheets: card,
+                                          title, passes, all and ops: op, calls, launches, bytes, flops, seconds, and
+                                          eager_seconds of the same op in PyTorch, on paper; null on a CPU
   not_counted                             what takes memory and is in no figure
 
 Flags, beside those of train:

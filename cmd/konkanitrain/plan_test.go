@@ -37,8 +37,8 @@ func TestPlanKeys(t *testing.T) {
 		"plan", "--json", "--seconds", "1", "--d_model", "8", "--heads", "1", "--encoder_layers", "1", "--decoder_layers", "0", "--subsample_channels", "2",
 		"--num_mels", "8", "--freq_width", "2", "--speeds", "0.9", "--batch_size", "2", "--card", "t4", "--memory",
 	}
-	want := strings.Fields(`activations advice arena as_set batch_size beside bytes choice ctc decoder encoder file fitted fp16 frames gradients id
-		left_out limit limit_from line longest max_bytes max_rows moments name next_bytes not_counted parameters passes peak purpose
+	want := strings.Fields(`activations advice all arena as_set batch_size beside bytes calls card choice ctc decoder eager_seconds encoder estimates
+		file fitted flops fp16 frames gradients id launches left_out limit limit_from line longest max_bytes max_rows moments name next_bytes not_counted op ops parameters passes peak purpose
 		recompute repeated rows seconds shapes subsampling target times title tokens total variety verdict vocabulary ways weights what window workers`)
 	found := map[string]bool{}
 	for memory, verdict := range map[string]string{"1GiB": "fits", "150KiB": "fitted", "1KiB": "does not fit"} {

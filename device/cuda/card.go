@@ -30,7 +30,8 @@ type Card interface {
 	Info() Info
 	// Memory is what the driver says of the card's memory, all processes together, in bytes.
 	Memory() (free, total int64, err error)
-	// Pinned is memory of the host that the card copies from and to by itself, filled with zeros.
+	// Pinned is memory of the host that the card copies from and to by itself, filled with zeros. Where there is none the
+	// error is a *device.OutOfMemory.
 	Pinned(bytes int64, what string) (Pinned, error)
 	// Load makes the kernels of PTX modules callable; Kernels of a Launch are looked up among those of all modules.
 	Load(modules map[string][]byte) error

@@ -29,6 +29,7 @@ type card struct {
 	lost         error // what the context was lost by
 
 	memory device.Counter
+	host   device.Counter // of pinned memory
 
 	mu       sync.Mutex
 	info     Info

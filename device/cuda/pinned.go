@@ -32,7 +32,7 @@ type pinned struct {
 	once  sync.Once
 }
 
-// Pinned takes it from the driver.
+// Pinned takes it from the driver. Where there is none the error is a *device.OutOfMemory about the host's memory.
 func (c *card) Pinned(bytes int64, what string) (Pinned, error) {
 	if bytes < 0 {
 		return nil, fmt.Errorf("pinned memory of %d bytes for %s: want 0 or more", bytes, what)
@@ -55,10 +55,18 @@ func (c *card) pin(bytes int64, what string) (*pinned, error) {
 		return p, nil
 	}
 	var at unsafe.Pointer
-	if err := driverError("cuMemHostAlloc", "", int(C.pin(C.size_t(bytes), &at))); err != nil {
+	switch err := driverError("cuMemHostAlloc", "", int(C.pin(C.size_t(bytes), &at))).(type) {
+	case nil:
+	case *Error:
+		if err.Code == codeOutOfMemory {
+			short := c.host.Usage().OutOfMemory(bytes, what, err)
+			err.Hint, short.Advice = "", "it is the host's memory, pinned, that is lacking, not the card's: free some of it"
+			return nil, short
+		}
 		return nil, fmt.Errorf("%d bytes of the host's memory, pinned, for %s: %w", bytes, what, err)
 	}
 	p.bytes = unsafe.Slice((*byte)(at), bytes)
+	c.host.Add(bytes, 1)
 	return p, nil
 }
 
@@ -79,6 +87,7 @@ func (p *pinned) Free() {
 func (p *pinned) free() {
 	if len(p.bytes) > 0 {
 		cu.MemFreeHost(p.pointer(0))
+		p.card.host.Add(-int64(len(p.bytes)), -1)
 		p.bytes = nil
 	}
 }
