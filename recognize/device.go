@@ -173,13 +173,14 @@ func (d *Device) Target() op.Target {
 	return op.CUDA
 }
 
-// Kernels are what computes on the device: others round differently.
+// Kernels are what computes on the device: others round differently. Where cuBLAS lies is no part of that, but which
+// card it is: cuBLAS chooses by it.
 func (d *Device) Kernels() string {
 	if d.Card == nil {
 		return op.Kernels()
 	}
 	i := d.Card.Info()
-	return fmt.Sprintf("CUDA %d.%d, %s", i.Major, i.Minor, i.BLAS)
+	return fmt.Sprintf("%s, CUDA %d.%d, cuBLAS %s", i.Name, i.Major, i.Minor, i.BLASVersion)
 }
 
 // Close gives a card back. A second call does nothing.

@@ -54,7 +54,7 @@ func (s *shop) open(o cuda.Options) (cuda.Card, error) {
 	if err := s.cards[o.Index]; err != nil {
 		return nil, fmt.Errorf("cuda:%d: %w", o.Index, err)
 	}
-	c := &fakeCard{Host: device.NewHost(), info: cuda.Info{Index: o.Index, Name: "Tesla T4", Major: 7, Minor: 5, Total: 16 << 30, Driver: 12020, BLAS: "cuBLAS 12"}, others: 300 << 20}
+	c := &fakeCard{Host: device.NewHost(), info: cuda.Info{Index: o.Index, Name: "Tesla T4", Major: 7, Minor: 5, Total: 16 << 30, Driver: 12020, BLAS: "cuBLAS 12", BLASVersion: "12.2.5"}, others: 300 << 20}
 	s.sold = append(s.sold, c)
 	return c, nil
 }
@@ -203,5 +203,20 @@ func TestPoolsOfACard(t *testing.T) {
 	}
 	if _, err := d.Memory(); err == nil {
 		t.Error("memory of no card")
+	}
+}
+
+// Where cuBLAS lies is no part of what rounds; its version and the card are.
+func TestCardKernels(t *testing.T) {
+	kernels := func(name, blas, version string) string {
+		d := &Device{Name: "cuda:0", Card: &fakeCard{info: cuda.Info{Name: name, Major: 7, Minor: 5, BLAS: blas, BLASVersion: version}}}
+		return d.Kernels()
+	}
+	here := kernels("Tesla T4", "libcublas.so.12 12.4.5", "12.4.5")
+	if here != "Tesla T4, CUDA 7.5, cuBLAS 12.4.5" || kernels("Tesla T4", "/opt/cuda/libcublas.so.12 12.4.5", "12.4.5") != here {
+		t.Errorf("kernels %q", here)
+	}
+	if kernels("Tesla T4", "libcublas.so.12 12.2.1", "12.2.1") == here || kernels("RTX 2080", "libcublas.so.12 12.4.5", "12.4.5") == here {
+		t.Error("another card or cuBLAS has the same kernels")
 	}
 }

@@ -215,5 +215,8 @@ func (p *planner) notCounted() []string {
 	if p.o.Card == nil {
 		return []string{"other programs; what the process holds beside buffers is foreseen from its heap, and not exact to the byte"}
 	}
+	if p.o.Card.limitFrom != "" { // of this machine: without its context
+		return []string{"what the driver takes for kernels and graphs: a part of the card's memory is left free for it"}
+	}
 	return []string{"the driver's context and its libraries, a few hundred MB of the card's memory: memory_fraction 0.95 leaves room for them"}
 }

@@ -40,4 +40,11 @@ func TestMemoryOptimizedScript(t *testing.T) {
 			t.Errorf("%s: %v\n got %s\nwant %s", given, err, got, want)
 		}
 	}
+	gpu := filepath.Join(dir, "konkanitrain-gpu") // what it does, the other one does not
+	if err := os.WriteFile(gpu, []byte("#!/bin/sh\necho on a card\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(shell, filepath.Join(dir, "run.sh")).CombinedOutput(); err != nil || string(out) != "on a card\n" {
+		t.Errorf("beside konkanitrain-gpu: %v, %q", err, out)
+	}
 }

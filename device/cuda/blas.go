@@ -22,6 +22,7 @@ import (
 // blas is cuBLAS on a card.
 type blas struct {
 	name      string // library and version
+	version   string // "12.4.5"
 	handle    unsafe.Pointer
 	workspace *buffer // nil for a cuBLAS that takes none
 }
@@ -43,6 +44,10 @@ func (c *card) openBLAS(path string) (*blas, error) {
 			return nil, err
 		}
 		reasons = append(reasons, err.Error())
+	}
+	if path != "" {
+		return nil, fmt.Errorf("%w in the file that was named for it: %s; name a libcublas.so that is not newer than the driver, "+
+			"which knows CUDA %s, or none: then the newest is looked for", ErrNoBLAS, reasons[0], version(c.info.Driver))
 	}
 	v := min(c.info.Driver/1000, newestBLAS)
 	wheel := "nvidia-cublas"
@@ -67,7 +72,8 @@ func (c *card) startBLAS(l library) (*blas, error) {
 	if err := blasError("cublasCreate of "+l.path, int(C.blas_create(&b.handle, unsafe.Pointer(c.work.C()), &version))); err != nil {
 		return nil, err
 	}
-	b.name = fmt.Sprintf("%s %s", l.path, blasVersion(int(version)))
+	b.version = blasVersion(int(version))
+	b.name = l.path + " " + b.version
 	if C.blas_takes_workspace() == 0 {
 		return b, nil
 	}

@@ -94,6 +94,7 @@ type Info struct {
 	Processors   int    // streaming multiprocessors
 	Driver       int    // the newest CUDA version that the driver knows: 11080 is 11.8
 	BLAS         string // the library and version of cuBLAS
+	BLASVersion  string // "12.4.5"
 	Workspace    int64  // bytes of memory that cuBLAS has for its own use; they count in Usage
 	Graphs       bool   // lists are run as graphs; false as soon as the driver has refused to make one
 }

@@ -69,6 +69,9 @@ func start(o Options) (cards int, err error) {
 		var missing *shim.NotFound
 		var stopped *shim.NotStarted
 		switch {
+		case errors.As(err, &missing) && o.Driver != "":
+			return 0, fmt.Errorf("%w in the file that was named for it: %w; name NVIDIA's libcuda.so.1, or none: then the "+
+				"system's is looked for", ErrNoDriver, missing)
 		case errors.As(err, &missing):
 			return 0, fmt.Errorf("%w: install NVIDIA's driver; in a container, start it "+
 				"with the card (docker run --gpus all); tried %w", ErrNoDriver, missing)
@@ -180,7 +183,7 @@ func choose(o Options) (Info, error) {
 	i, err := find(o)
 	if err == nil && i.Major < oldestCard {
 		return Info{}, fmt.Errorf("%w: cuda:%d, %s, has compute capability %d.%d, and the kernels need %d.0 (Pascal, 2016) or newer: "+
-			"use another card, or --device cpu", ErrOldCard, i.Index, i.Name, i.Major, i.Minor, oldestCard)
+			"use another card", ErrOldCard, i.Index, i.Name, i.Major, i.Minor, oldestCard)
 	}
 	return i, err
 }

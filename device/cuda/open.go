@@ -74,7 +74,7 @@ func (c *card) open(o Options) (err error) {
 	if c.blas, err = c.openBLAS(o.BLAS); err != nil {
 		return err
 	}
-	c.info.BLAS, c.info.Workspace = c.blas.name, c.blas.size()
+	c.info.BLAS, c.info.BLASVersion, c.info.Workspace = c.blas.name, c.blas.version, c.blas.size()
 	return nil
 }
 
@@ -92,6 +92,10 @@ func (c *card) enter() error {
 	case code == codeOutOfMemory:
 		return fmt.Errorf("%s, %s, has no memory left for the context of another process (nvidia-smi shows who has it): %w",
 			c.Name(), c.info.Name, e)
+	case mode == modeProhibited:
+		e.Hint = ""
+		return fmt.Errorf("%w: %s, %s, is in compute mode %s, in which no program may use it: use another card, or have an "+
+			"administrator set nvidia-smi -c DEFAULT: %w", ErrCardInUse, c.Name(), c.info.Name, modeName(mode), e)
 	case code == codeUnavailable, mode != 0:
 		e.Hint = ""
 		return fmt.Errorf("%w: %s, %s, is in compute mode %s: wait for the process that has it (nvidia-smi shows it), use another "+
@@ -99,6 +103,9 @@ func (c *card) enter() error {
 	}
 	return e
 }
+
+// modeProhibited is the compute mode of a card that nobody may use.
+const modeProhibited = 2
 
 // modeName is what nvidia-smi calls a compute mode.
 func modeName(mode int) string {

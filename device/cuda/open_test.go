@@ -27,16 +27,16 @@ func TestOpenErrorsSimulated(t *testing.T) {
 	}{
 		{"old driver", "driver=11040", nil, nil, cuda.ErrOldDriver, []string{"knows CUDA 11.4", "needs 11.8", "update NVIDIA's driver"}},
 		{"old card", "cards=t4,old", nil, func(o *cuda.Options) { o.Index = 1 }, cuda.ErrOldCard,
-			[]string{"cuda:1, GeForce GTX 960, has compute capability 5.2", "need 6.0", "--device cpu"}},
+			[]string{"cuda:1, GeForce GTX 960, has compute capability 5.2", "need 6.0", "use another card"}},
 		{"no such number", "cards=t4", nil, func(o *cuda.Options) { o.Index = 1 }, cuda.ErrNoDevice,
 			[]string{"no such card: cuda:1; there is 1: cuda:0 Tesla T4"}},
 		{"no such number of two", "cards=t4,p100", nil, func(o *cuda.Options) { o.Index = -1 }, cuda.ErrNoDevice,
 			[]string{"no such card: cuda:-1; there are 2: cuda:0 Tesla T4, cuda:1 Tesla P100-PCIE-16GB"}},
 		{"in use", "mode=exclusive busy=1", nil, nil, cuda.ErrCardInUse,
 			[]string{"compute mode Exclusive_Process", "nvidia-smi", "CUDA_ERROR_DEVICE_UNAVAILABLE (error 46)"}},
-		{"prohibited", "mode=prohibited", nil, nil, cuda.ErrCardInUse, []string{"compute mode Prohibited", "nvidia-smi -c DEFAULT"}},
+		{"prohibited", "mode=prohibited", nil, nil, cuda.ErrCardInUse, []string{"compute mode Prohibited, in which no program may use it", "nvidia-smi -c DEFAULT"}},
 		{"no cuBLAS", "", nil, func(o *cuda.Options) { o.BLAS = "/nonexistent/libcublas.so.12" }, cuda.ErrNoBLAS,
-			[]string{"/nonexistent/libcublas.so.12", "pip install nvidia-cublas-cu", "LD_LIBRARY_PATH"}},
+			[]string{"no cuBLAS in the file that was named for it: /nonexistent/libcublas.so.12: ", "knows CUDA 12.4, or none"}},
 		{"cuBLAS is another library", "", nil, func(o *cuda.Options) { o.BLAS = o.Driver }, cuda.ErrNoBLAS, []string{"has no function cublasCreate_v2"}},
 		{"cuBLAS doesn't start", "", []simulated.Fault{faultOf("cublasCreate", 1)}, nil, cuda.ErrNoBLAS, []string{"CUBLAS_STATUS_NOT_INITIALIZED"}},
 		{"no memory for a context", "memory=64M context=128M", nil, nil, nil, []string{"cuda:0, Tesla T4, has no memory left", "CUDA_ERROR_OUT_OF_MEMORY"}},
@@ -154,8 +154,8 @@ func TestDriverErrorsSimulated(t *testing.T) {
 		name, driver, env string
 		want              []string
 	}{
-		{"none", "/nonexistent/libcuda.so.1", "", []string{"no CUDA driver: install NVIDIA's driver", "tried /nonexistent/libcuda.so.1:", `"no CUDA driver": true`}},
-		{"no library", notADriver, "", []string{"no CUDA driver: install NVIDIA's driver", "invalid ELF header", `"no CUDA driver": true`}},
+		{"none", "/nonexistent/libcuda.so.1", "", []string{"no CUDA driver in the file that was named for it: /nonexistent/libcuda.so.1: cannot open", "or none", `"no CUDA driver": true`}},
+		{"no library", notADriver, "", []string{"no CUDA driver in the file that was named for it: ", "invalid ELF header", `"no CUDA driver": true`}},
 		{"another library", "libm.so.6", "", []string{"has no function cuInit: it is no CUDA driver", `"no CUDA driver": true`}},
 		{"bad state", l.Driver, result + "=999", []string{"no CUDA driver starts: cuInit of " + l.Driver + ": ", "(error 999): the card or its driver is in a bad state", `"no CUDA driver": true`}},
 		{"two versions", l.Driver, result + "=803", []string{"(error 803): the driver's library and its kernel module are of two versions: restart"}},

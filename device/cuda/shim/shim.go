@@ -47,12 +47,11 @@ var (
 
 // NotFound is the error where a library isn't there.
 type NotFound struct {
-	Library string   // "libcuda.so.1"
-	Reasons []string // of each place, what the loader said
+	Reasons []string // of each place, what the loader said: its name, and what is wrong with it
 }
 
 // Error lists the places.
-func (e *NotFound) Error() string { return e.Library + ": " + strings.Join(e.Reasons, "; ") }
+func (e *NotFound) Error() string { return strings.Join(e.Reasons, "; ") }
 
 // NotStarted is the error of a driver that is there and does not start.
 type NotStarted struct {
@@ -85,11 +84,10 @@ func (l *library) load(path string) (string, error) {
 	for _, f := range folders {
 		try = append(try, f+l.name)
 	}
-	missing := &NotFound{Library: l.name}
 	if path != "" {
 		try = []string{path}
-		missing.Library = path
 	}
+	missing := &NotFound{}
 	for _, p := range try {
 		switch code := int(l.at(p)); code {
 		case 0:
