@@ -108,8 +108,7 @@ func (c *Card[K]) Prepare(batches []Batch[K], bytes int64) error {
 			return err
 		}
 		inputs += aligned(p.InputBytes)
-		outputs, _ := p.outputAt("")
-		results += aligned(outputs)
+		results += p.outputBytes()
 	}
 	// No copy is under way from or to these two.
 	return c.each(

@@ -11,6 +11,7 @@ import (
 type boundProgram struct {
 	*Program
 	inputs  cuda.Address // of all inputs
+	names   []string     // of the outputs, in their order
 	outputs map[string]cuda.Address
 	list    cuda.List   // the whole program, and the count of losses that are not finite
 	steps   []cuda.List // one for each step, to measure them; nil until then
@@ -24,7 +25,7 @@ func (c *Card[K]) bind(p *Program) (*boundProgram, error) {
 	if size := c.arenas[0].Size(); size < p.Plan.Size {
 		return nil, fmt.Errorf("bind: the program needs an arena of %d bytes, there are %d", p.Plan.Size, size)
 	}
-	b := &boundProgram{Program: p, outputs: map[string]cuda.Address{}}
+	b := &boundProgram{Program: p, names: p.outputNames(), outputs: map[string]cuda.Address{}}
 	at := &addresses[K]{c: c, p: p}
 	if len(p.Inputs) > 0 {
 		b.inputs = at.arena(p.Inputs[0].Buffer, 0)

@@ -138,8 +138,7 @@ func (c *Card[K]) load(p *Pass[K]) ([]*boundProgram, error) {
 				return nil, err
 			}
 		}
-		bytes, _ := b.outputAt("")
-		c.results.place(bytes)
+		c.results.place(b.outputBytes())
 	}
 	return batches, c.results.reserve(c.card, c.results.end, "outputs of a pass")
 }

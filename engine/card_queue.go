@@ -52,9 +52,9 @@ func (c *Card[K]) queue(q cuda.Queue, p *Pass[K], batches []*boundProgram, first
 		if err := c.run(q, b); err != nil {
 			return err
 		}
-		for _, name := range b.outputNames() {
-			at, o := b.outputAt(name)
-			if err := q.Download(c.results.memory, c.results.at[i]+at, b.outputs[name], o.Type.Bytes()); err != nil {
+		for _, name := range b.names {
+			o := b.Outputs[name]
+			if err := q.Download(c.results.memory, c.results.at[i]+b.outputAt(name), b.outputs[name], o.Type.Bytes()); err != nil {
 				return err
 			}
 		}

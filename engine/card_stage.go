@@ -74,21 +74,28 @@ type collected struct {
 
 // Output is the memory of an output, the zero Tensor where the program has none of this name.
 func (c collected) Output(name string) op.Tensor {
-	at, o := c.outputAt(name)
-	if o == nil {
+	o, ok := c.Outputs[name]
+	if !ok {
 		return op.Tensor{}
 	}
+	at := c.outputAt(name)
 	return tensorOf(c.bytes[at:][:o.Type.Bytes()], o.Type)
 }
 
 // outputAt is where an output lies among all outputs, in the order of their names.
-func (p *Program) outputAt(name string) (at int64, o *Operand) {
-	for _, n := range p.outputNames() {
-		out := p.Outputs[n]
-		if n == name {
-			return at, &out
+func (p *Program) outputAt(name string) (at int64) {
+	for n, o := range p.Outputs {
+		if n < name {
+			at += aligned(o.Type.Bytes())
 		}
-		at += aligned(out.Type.Bytes())
 	}
-	return at, nil
+	return at
+}
+
+// outputBytes is what all outputs take.
+func (p *Program) outputBytes() (sum int64) {
+	for _, o := range p.Outputs {
+		sum += aligned(o.Type.Bytes())
+	}
+	return sum
 }

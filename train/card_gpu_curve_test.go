@@ -83,6 +83,20 @@ func TestSimulatedCurves(t *testing.T) {
 	}
 }
 
+// Inputs that were sent ahead to the end of the arena are sent again where the arena is another one meanwhile.
+func TestSimulatedArenaMoves(t *testing.T) {
+	cfg, _ := onSimulated(t, alike(t, 8000))
+	losses := func(before func(*run)) []float64 {
+		r := start(t, elsewhere(t, cfg), nil)
+		defer r.close()
+		return curve(t, r, windows(t, r, 5), func(int) { before(r) })
+	}
+	want := losses(func(*run) {})
+	if got := losses(func(r *run) { r.replica.Shrink(0) }); !slices.Equal(want, got) {
+		t.Errorf("losses %v with a new arena for each update, %v with one", got, want)
+	}
+}
+
 // setLazy lets a simulated card work at once, "0", or when it is waited for, "1".
 func setLazy(t *testing.T, l simulated.Libraries, lazy string) {
 	t.Helper()

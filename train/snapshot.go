@@ -70,8 +70,13 @@ func (s *snapshot) free() {
 // take copies what a replica holds, and the state that goes with it. Weights that are not finite numbers are not worth
 // a copy: the one before stays.
 func (s *snapshot) take(replica update.Replica, now state) error {
-	if odd, err := replica.Finite(); odd != nil || err != nil {
-		return err // before anything is overwritten: what is queued on the card has been waited for
+	odd, err := replica.Finite()
+	if err == nil && odd == nil {
+		// A card that has failed already says so before anything is overwritten.
+		err = replica.Export(engine.Weights, s.parameters[0].Name, io.Discard)
+	}
+	if odd != nil || err != nil {
+		return err
 	}
 	s.whole = false
 	for of, b := range s.buffers {
