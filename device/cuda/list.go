@@ -151,11 +151,20 @@ func (l *list) failed(at, code int, waiting bool) error {
 	return driverError("cuLaunchKernel", name, code)
 }
 
+// graphsLeave is the share of a card's memory that graphs leave free, one in so many. A graph takes some 10 kB of the
+// card's memory a launch, which no call foretells; code that the driver loads later needs some of it too, and fails
+// where there is none.
+const graphsLeave = 128
+
 // capture makes a graph of the list, where that is to be had. Where it isn't because of memory, only this list goes
 // without; else the driver has no graphs, and no list has.
 func (l *list) capture() {
 	c := l.card
 	if !c.Info().Graphs {
+		l.single = true
+		return
+	}
+	if free, total, err := cu.MemInfo(); err == nil && free < total/graphsLeave {
 		l.single = true
 		return
 	}

@@ -117,6 +117,29 @@ func TestOneRunSimulated(t *testing.T) {
 	}
 }
 
+// Where little of the card's memory is left lists go without graphs: the driver needs it for more than these.
+func TestGraphsLeaveMemorySimulated(t *testing.T) {
+	r := openRig(t, cuda.Options{})
+	l := r.bind([]cuda.Launch{multiplyAdd(64, 1, 0, 1)}, r.alloc(ramp(64)...), r.alloc(make([]float32, 64)...))
+	free, total, err := r.Memory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if taken := free - total/256; !r.Take(0, taken) {
+		t.Fatalf("no %d bytes to take", taken)
+	} else {
+		defer r.Take(0, -taken)
+	}
+	for range 3 {
+		if err := r.run(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := r.Counters(); c.Launches != 3 || c.Graphs != 0 || !r.Info().Graphs {
+		t.Errorf("counted %+v, graphs %v", c, r.Info().Graphs)
+	}
+}
+
 // Where there is no memory for one graph the list goes on without, and other lists still get theirs.
 func TestGraphWithoutMemorySimulated(t *testing.T) {
 	r := openRig(t, cuda.Options{})
