@@ -3,6 +3,7 @@ package recognize
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,8 @@ type Device struct {
 	Name string    // "cpu", or a card's "cuda:0"
 	Why  string    // it was chosen
 	Card cuda.Card // nil on the CPU
+
+	passedOver bool // there is a card, or a driver of one, that can't be used
 
 	context int64 // of the card's memory, which this process had when it had no buffer yet, bytes
 	setting DeviceSetting
@@ -106,13 +109,18 @@ func (s DeviceSetting) choose(open func(cuda.Options) (cuda.Card, error)) (*Devi
 		}
 	}
 	if kind == "auto" {
-		return &Device{Name: "cpu", Why: "auto: " + whyNot(failed), setting: s}, nil
+		return &Device{Name: "cpu", Why: "auto: " + whyNot(failed), passedOver: slices.ContainsFunc(failed, ofACard), setting: s}, nil
 	}
 	return nil, &DeviceError{s.Name, errors.Join(failed...)}
 }
 
 // mostCards is more than a machine has.
 const mostCards = 64
+
+// ofACard says whether an error is about a card or a driver that is there.
+func ofACard(err error) bool {
+	return !errors.Is(err, cuda.ErrNoSupport) && !errors.Is(err, cuda.ErrNoDriver) && !errors.Is(err, cuda.ErrNoDevice)
+}
 
 // ofOneCard says whether an error is about one card, so that another one may be usable.
 func ofOneCard(err error) bool {
@@ -122,6 +130,18 @@ func ofOneCard(err error) bool {
 		}
 	}
 	return true
+}
+
+// others is the memory of a card that other processes have, as far as it is known, in bytes.
+func (s DeviceSetting) others(index int) (bytes int64) {
+	users, err := s.users(index)
+	if err != nil {
+		return 0
+	}
+	for _, u := range users {
+		bytes += max(u.Bytes, 0)
+	}
+	return bytes
 }
 
 // openCard opens a card with the kernels of all ops, and looks at its memory.
@@ -139,7 +159,7 @@ func (s DeviceSetting) openCard(open func(cuda.Options) (cuda.Card, error), inde
 	if err != nil {
 		return nil, errors.Join(err, card.Close())
 	}
-	d.context = min(m.Other, mostContext)
+	d.context = min(max(m.Other-s.others(index), 0), mostContext)
 	return d, nil
 }
 

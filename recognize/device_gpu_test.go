@@ -28,11 +28,17 @@ func TestSimulatedCardOfOthers(t *testing.T) {
 	if got := cards[0].Users[0].String(); !strings.HasPrefix(got, "Process 75955") || !strings.HasSuffix(got, " has 14.17 GiB memory in use") {
 		t.Error(got)
 	}
+	if err := control.Set("processes", ""); err != nil {
+		t.Fatal(err)
+	}
 	d, err := s.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
+	if d.Context() != 300<<20 {
+		t.Errorf("the context is taken for %d bytes", d.Context())
+	}
 	if users := d.OtherUsers(); len(users) > 0 {
 		t.Errorf("alone on the card: %q", users)
 	}
@@ -41,6 +47,9 @@ func TestSimulatedCardOfOthers(t *testing.T) {
 		t.Fatal("the simulated card is too small")
 	}
 	defer control.Take(0, -theirs)
+	if err := control.Set("processes", "0:75955:15214921646"); err != nil {
+		t.Fatal(err)
+	}
 	users := d.OtherUsers()
 	if len(users) != 2 || !strings.HasPrefix(users[0], "on cuda:0 other programs use 12.0") || !slices.ContainsFunc(users, func(u string) bool { return strings.HasSuffix(u, "14.17 GiB memory in use") }) {
 		t.Errorf("%q", users)

@@ -51,11 +51,20 @@ func Load(path string, o LoadOptions) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Log != nil && (d.Card != nil || d.passedOver) {
+		fmt.Fprintf(o.Log, "device: %v (%s)\n", d, d.Why)
+	}
 	m, err := load(path, o, d, device.NewHost())
 	if err != nil {
 		d.Close()
 	}
 	return m, err
+}
+
+// OutOfMemory says of an error whether it is for lack of memory, of the host or of a card.
+func OutOfMemory(err error) bool {
+	var oom *device.OutOfMemory
+	return errors.As(err, &oom)
 }
 
 // looks is how often a model is looked for: a run in progress may remove an old checkpoint between the look at its name

@@ -67,6 +67,9 @@ func (r *run) loop(ctx context.Context) error {
 			r.hook(r.updater.Updates)
 		}
 		r.note()
+		if r.onCard() {
+			_ = r.host.Hold("copies to and from the card", r.replica.Usage().Pinned) // where it is too much, what comes next has less
+		}
 		before := time.Now()
 		if w.Last {
 			r.stageOf("Epoch End", fmt.Sprintf("Epoch %d End", w.Epoch+1))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"konkanitrain/internal/settings"
+	"konkanitrain/recognize"
 	"konkanitrain/train"
 )
 
@@ -131,7 +132,7 @@ func report(w io.Writer, err error) int {
 		return exitInterrupted
 	}
 	fmt.Fprintf(w, "konkanitrain: %v\n", err)
-	if errors.Is(err, train.ErrOutOfMemory) || errors.Is(err, train.ErrCardLost) {
+	if errors.Is(err, train.ErrOutOfMemory) || errors.Is(err, train.ErrCardLost) || recognize.OutOfMemory(err) {
 		return exitAgain
 	}
 	return exitFailed

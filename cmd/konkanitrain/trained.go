@@ -55,7 +55,7 @@ func (m machine) device() recognize.DeviceSetting {
 func (o *options) open(t trained, m machine, log io.Writer) (*recognize.Model, error) {
 	model, err := recognize.Load(t.Checkpoint, recognize.LoadOptions{Device: m.device(), Workers: m.CPUWorkers, Memory: m.memory(), Log: log})
 	var refused *recognize.DeviceError
-	if errors.As(err, &refused) {
+	if errors.As(err, &refused) && !recognize.OutOfMemory(err) {
 		err = o.usage(err)
 	}
 	return model, err

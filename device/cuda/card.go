@@ -110,6 +110,7 @@ type Counters struct {
 	Graphs                     int64 // runs of a graph
 	Uploaded, Downloaded       int64 // bytes
 	Synchronizations           int64
+	GraphBytes                 int64 // of the card's memory that graphs have now: about, as no call says
 }
 
 // Options are how a card is opened.

@@ -28,6 +28,7 @@ type list struct {
 	freed  bool
 	single bool // no graph: there is none to be had
 	graph  C.CUgraphExec
+	bytes  int64 // of the graph, about
 }
 
 // cell is the size of an argument: the driver reads as many of its low bytes as it needs.
@@ -151,10 +152,14 @@ func (l *list) failed(at, code int, waiting bool) error {
 	return driverError("cuLaunchKernel", name, code)
 }
 
-// graphsLeave is the share of a card's memory that graphs leave free, one in so many. A graph takes some 10 kB of the
-// card's memory a launch, which no call foretells; code that the driver loads later needs some of it too, and fails
-// where there is none.
-const graphsLeave = 128
+// A graph takes memory of the card that no call foretells: some nodeBytes a launch. All graphs together have one part
+// in graphsMay of the card at most. They leave one in graphsLeave free: code that the driver loads later needs some of
+// it, and fails where there is none.
+const (
+	nodeBytes   = 10 << 10
+	graphsMay   = 64
+	graphsLeave = 128
+)
 
 // capture makes a graph of the list, where that is to be had. Where it isn't because of memory, only this list goes
 // without; else the driver has no graphs, and no list has.
@@ -164,12 +169,19 @@ func (l *list) capture() {
 		l.single = true
 		return
 	}
-	if free, total, err := cu.MemInfo(); err == nil && free < total/graphsLeave {
+	bytes := nodeBytes * int64(len(l.names))
+	free, total, err := cu.MemInfo()
+	if err == nil && (free < total/graphsLeave || c.Counters().GraphBytes+bytes > total/graphsMay) {
 		l.single = true
 		return
 	}
 	code := int(C.list_capture(l.launches, C.int(len(l.names)), stream(c.work), c.blas.handle, &l.graph))
 	if code == 0 {
+		if left, _, failed := cu.MemInfo(); err == nil && failed == nil {
+			bytes = max(bytes, free-left)
+		}
+		l.bytes = bytes
+		c.count(func(n *Counters) { n.GraphBytes += bytes })
 		return
 	}
 	l.single, l.graph = true, nil
@@ -189,6 +201,7 @@ func (l *list) Free() {
 		if l.graph != nil {
 			C.cuGraphExecDestroy(l.graph)
 			l.graph = nil
+			l.card.count(func(n *Counters) { n.GraphBytes -= l.bytes })
 		}
 		l.freed = true
 		return nil

@@ -140,6 +140,50 @@ func TestGraphsLeaveMemorySimulated(t *testing.T) {
 	}
 }
 
+// All graphs together have a part of the card's memory at most: what doesn't fit goes on launch by launch.
+func TestGraphsHaveABudgetSimulated(t *testing.T) {
+	r := openRig(t, cuda.Options{})
+	x, y := r.alloc(ramp(64)...), r.alloc(make([]float32, 64)...)
+	work := make([]cuda.Launch, 4000)
+	for i := range work {
+		work[i] = multiplyAdd(64, 1, 0, 1)
+	}
+	_, total, err := r.Memory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fits := int(total / 64 / (10 << 10) / int64(len(work)))
+	var lists []cuda.List
+	run := func() (graphs int64) {
+		before := r.Counters().Graphs
+		for _, l := range lists {
+			for range 2 { // the second run is that of a graph
+				if err := r.run(l); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		return r.Counters().Graphs - before
+	}
+	for range fits + 2 {
+		lists = append(lists, r.bind(work, x, y))
+	}
+	if n := run(); n != int64(fits) {
+		t.Errorf("%d of %d lists are graphs, want %d", n, len(lists), fits)
+	}
+	lists[0].Free()
+	lists = append(lists[1:], r.bind(work, x, y))
+	if n := run(); n != int64(2*(fits-1)+1) {
+		t.Errorf("%d runs of graphs after one was given back, want %d", n, 2*(fits-1)+1)
+	}
+	for _, l := range lists {
+		l.Free()
+	}
+	if b := r.Counters().GraphBytes; b != 0 {
+		t.Errorf("%d bytes of graphs are left", b)
+	}
+}
+
 // Where there is no memory for one graph the list goes on without, and other lists still get theirs.
 func TestGraphWithoutMemorySimulated(t *testing.T) {
 	r := openRig(t, cuda.Options{})

@@ -90,8 +90,9 @@ func (c *card) enter() error {
 	mode, _ := c.device.Attribute(cu.ComputeMode)
 	switch code := codeOf(err); {
 	case code == codeOutOfMemory:
+		none := c.memory.Usage().OutOfMemory(0, "the context of another process", e)
 		return fmt.Errorf("%s, %s, has no memory left for the context of another process (nvidia-smi shows who has it): %w",
-			c.Name(), c.info.Name, e)
+			c.Name(), c.info.Name, none)
 	case mode == modeProhibited:
 		e.Hint = ""
 		return fmt.Errorf("%w: %s, %s, is in compute mode %s, in which no program may use it: use another card, or have an "+
