@@ -10,12 +10,9 @@ import (
 // Address is a place in a card's memory.
 type Address uint64
 
-// Addressed is a buffer in a card's memory; a buffer of a [device.Pool] over a card is one too.
-type Addressed = device.Addressed
-
 // AddressOf is where a buffer of a card begins.
 func AddressOf(b device.Buffer) Address {
-	if a, ok := b.(Addressed); ok {
+	if a, ok := b.(device.Addressed); ok {
 		return Address(a.Address())
 	}
 	return 0

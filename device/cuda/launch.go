@@ -3,6 +3,7 @@ package cuda
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Launch is one piece of work for a card: a kernel, a product of matrices, or memory set to zero. It is plain data:
@@ -90,6 +91,7 @@ func (r Ref) At(bytes int64) Ref {
 type Arg struct {
 	Pointer *Ref
 	Bits    uint64
+	wide    bool // the number was no int32
 }
 
 // Ptr is a pointer into an operand.
@@ -98,12 +100,9 @@ func Ptr(r Ref) Arg { return Arg{Pointer: &r} }
 // Null is a null pointer.
 func Null() Arg { return Arg{} }
 
-// Int is an int32.
+// Int is an int32; a number that is none is refused by Launch.Check.
 func Int(i int) Arg {
-	if i < math.MinInt32 || i > math.MaxInt32 {
-		panic(fmt.Sprintf("argument %d of a kernel is no int32", i))
-	}
-	return Arg{Bits: uint64(uint32(int32(i)))}
+	return Arg{Bits: uint64(uint32(int32(i))), wide: i < math.MinInt32 || i > math.MaxInt32}
 }
 
 // Uint is a uint32.
@@ -193,6 +192,8 @@ func (l *Launch) Check() error {
 		return fmt.Errorf("%s: a grid of %v blocks, want at most %d x %d x %d", l.Kernel, grid, MaxGridX, MaxGridYZ, MaxGridYZ)
 	case l.Shared < 0 || l.Shared > MaxShared:
 		return fmt.Errorf("%s: %d bytes of shared memory a block, a card has %d", l.Kernel, l.Shared, MaxShared)
+	case slices.ContainsFunc(l.Args, func(a Arg) bool { return a.wide }):
+		return fmt.Errorf("%s: a size of its operands is more than an int32 holds: make the batch smaller", l.Kernel)
 	case len(l.Args) > MaxArgs:
 		return fmt.Errorf("%s: %d arguments, want at most %d", l.Kernel, len(l.Args), MaxArgs)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 )
 
 // thread is one thread of the operating system that works off pieces of work, one after another. A driver's context is
@@ -36,16 +37,16 @@ func (t *thread) run() {
 
 var errClosed = errors.New("the card is closed")
 
-// do runs f on the thread and waits for it. A panic in f is the caller's.
+// do runs f on the thread and waits for it. A panic in f is an error, with its stack.
 func (t *thread) do(f func() error) (err error) {
-	finished := make(chan any, 1)
+	broken := make(chan error, 1)
 	job := func() {
 		panicked := true
 		defer func() {
 			if panicked {
-				finished <- fmt.Sprint(recover())
+				broken <- fmt.Errorf("the work on the card's thread broke down: %v\n%s", recover(), debug.Stack())
 			} else {
-				finished <- nil
+				broken <- nil
 			}
 		}()
 		err = f()
@@ -56,8 +57,8 @@ func (t *thread) do(f func() error) (err error) {
 	case <-t.done:
 		return errClosed
 	}
-	if p := <-finished; p != nil {
-		panic(p)
+	if b := <-broken; b != nil {
+		return b
 	}
 	return err
 }
