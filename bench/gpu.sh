@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks and measures konkanitrain on a machine with an NVIDIA card and without Go, in at most six minutes.
+# Checks and measures konkanitrain on a machine with an NVIDIA card and without Go. Each part has a time limit, six
+# minutes in all.
 #
 #   bench/gpu.sh pack FILE.tar.gz     here: builds the program and the tests, and packs them with what they read
 #   tar xzf FILE.tar.gz               there
