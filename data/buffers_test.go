@@ -91,7 +91,7 @@ func TestCacheSavesReading(t *testing.T) {
 	l := newLoader(t, s, o)
 	want := prints(t, l, 0, 0, 4)
 	for _, u := range s.Utterances {
-		os.Remove(u.Path)
+		os.Remove(u.Path())
 	}
 	if got := prints(t, l, 0, 0, 4); !slices.Equal(got, want) {
 		t.Errorf("%v, and %v with the files", got, want)

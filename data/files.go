@@ -42,14 +42,14 @@ func Files(ctx context.Context, paths []string, sampleRate int) ([]File, error) 
 }
 
 func openFile(path string, sampleRate int) File {
-	info, err := audio.Probe(path)
+	info, err := audio.Probe(audio.File(path))
 	if err != nil {
 		return File{Path: path, Err: err}
 	}
 	u := &Utterance{
-		ID: path, Key: philox.ID(path), Path: path, Rate: info.Rate, Samples: info.Samples, Duration: info.Seconds(), fileSamples: info.FileSamples,
+		ID: path, Key: philox.ID(path), Recording: &Recording{audio.File(path), info}, Samples: info.Samples, Duration: info.Seconds(),
 	}
-	u.Frames, err = (feature.Options{SampleRate: sampleRate}).Frames(u.Samples, u.Rate, audio.Ratio{})
+	u.Frames, err = (feature.Options{SampleRate: sampleRate}).Frames(u.Samples, u.Rate(), audio.Ratio{})
 	if err == nil && u.Frames < 1 {
 		err = errTooShort
 	}

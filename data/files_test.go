@@ -36,7 +36,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("%v, %v, %v", files[1].Err, files[2].Err, files[4].Err)
 	}
 	a, b := files[3].Utterance, files[0].Utterance
-	if a.Frames != 100 || a.Duration != 1 || a.Samples != 16000 || b.Frames != 50 || b.Rate != 8000 || b.ID != paths[0] || b.Text != "" {
+	if a.Frames != 100 || a.Duration != 1 || a.Samples != 16000 || b.Frames != 50 || b.Rate() != 8000 || b.ID != paths[0] || b.Text != "" {
 		t.Errorf("%+v and %+v", a, b)
 	}
 	if files[5].Utterance == b {

@@ -36,7 +36,7 @@ func (l *Loader) length(epoch int, u *Utterance) Length {
 
 // frames is T of u at a speed of the Loader. That its rate can be converted was checked when the Loader was made.
 func (l *Loader) frames(u *Utterance, speed audio.Ratio) int {
-	n, err := l.o.Feature.Frames(u.Samples, u.Rate, speed)
+	n, err := l.o.Feature.Frames(u.Samples, u.Rate(), speed)
 	if err != nil {
 		return 0
 	}
@@ -59,17 +59,17 @@ func (o LoaderOptions) checkRates(s *Set) error {
 	}
 	checked := map[int]bool{}
 	for _, u := range s.Utterances {
-		if checked[u.Rate] {
+		if checked[u.Rate()] {
 			continue
 		}
-		checked[u.Rate] = true
+		checked[u.Rate()] = true
 		for _, f := range speeds {
 			speed, err := audio.Speed(f)
 			if err == nil {
-				_, err = o.Feature.Frames(u.Samples, u.Rate, speed)
+				_, err = o.Feature.Frames(u.Samples, u.Rate(), speed)
 			}
 			if err != nil {
-				return fmt.Errorf("%s (%s, line %d) has %d Hz and can't be played at speed %v: %w", u.ID, u.File, u.Line, u.Rate, f, err)
+				return fmt.Errorf("%s (%s, line %d) has %d Hz and can't be played at speed %v: %w", u.ID, u.File, u.Line, u.Rate(), f, err)
 			}
 		}
 	}

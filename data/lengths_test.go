@@ -133,7 +133,7 @@ func TestLengthsOutsideTheEpoch(t *testing.T) {
 // An utterance that can't be read keeps its planned length, and has no other.
 func TestPlannedLengthStays(t *testing.T) {
 	s := spoken(t, 3)
-	os.Remove(s.Utterances[1].Path)
+	os.Remove(s.Utterances[1].Path())
 	l := newLoader(t, s, withSpeeds(options8k(3)))
 	planned := l.Lengths(0, 0, nil)
 	r, err := l.Start(context.Background(), 0, 0)
@@ -210,7 +210,7 @@ func manyLengths(t testing.TB, n int) *Loader {
 	s := &Set{Path: "x", SampleRate: 16000, Report: new(Report)}
 	for i, frames := range lengthsFor(n) {
 		id := fmt.Sprintf("u%d", i)
-		s.Utterances = append(s.Utterances, &Utterance{ID: id, Key: philox.ID(id), Rate: 16000, Samples: 160 * frames, Frames: frames, Tokens: make([]int32, 5)})
+		s.Utterances = append(s.Utterances, &Utterance{ID: id, Key: philox.ID(id), Recording: &Recording{Info: audio.Info{Rate: 16000}}, Samples: 160 * frames, Frames: frames, Tokens: make([]int32, 5)})
 	}
 	o := withSpeeds(LoaderOptions{Seed: 3, Window: 32, Feature: feature.Default()})
 	return newLoader(t, s, o)

@@ -185,7 +185,7 @@ func TestEvaluate(t *testing.T) {
 			}
 			for _, e := range w.Examples {
 				seen = append(seen, e.Utt.ID)
-				want, err := x.File(nil, e.Utt.Path, 0, 0, nil, 0)
+				want, err := x.File(nil, e.Utt.Path(), 0, 0, nil, 0)
 				if err != nil || e.Err != nil || e.Frames != want.Frames || e.Frames != e.Utt.Frames || !slices.Equal(e.Features, want.Features) || !e.Speed.One() {
 					t.Errorf("%s differs from its file read alone", e.Utt.ID)
 				}
@@ -245,7 +245,7 @@ func TestLoaderReadsParts(t *testing.T) {
 	if err != nil || w.Examples[0].Err != nil || w.Examples[0].Frames != 25 {
 		t.Fatalf("%v, %+v", err, w)
 	}
-	_, whole, _ := new(audio.Reader).Read(filepath.Join(dir, "audio", "c.wav"), 0, 0)
+	_, whole, _ := new(audio.Reader).Read(audio.File(filepath.Join(dir, "audio", "c.wav")), 0, 0)
 	x, _ := feature.New(feature.Default())
 	want, _, _ := x.Extract(nil, whole[8000:12000], 16000, nil, 0)
 	if !slices.Equal(w.Examples[0].Features, want) {
@@ -295,7 +295,7 @@ func TestLoaderChecksRates(t *testing.T) {
 	set := func(rates ...int) *Set {
 		s := &Set{Path: "x", SampleRate: 1000, Report: new(Report)}
 		for i, rate := range rates {
-			s.Utterances = append(s.Utterances, &Utterance{ID: fmt.Sprintf("u%d", i), File: "x", Line: 7 + i, Rate: rate, Samples: rate})
+			s.Utterances = append(s.Utterances, &Utterance{ID: fmt.Sprintf("u%d", i), File: "x", Line: 7 + i, Recording: &Recording{Info: audio.Info{Rate: rate}}, Samples: rate})
 		}
 		return s
 	}

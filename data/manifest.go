@@ -53,7 +53,7 @@ func Load(ctx context.Context, path string, o Options) (*Set, error) {
 	for i := range l.entries {
 		e := &l.entries[i]
 		u := &Utterance{ID: ids[i], Key: philox.ID(ids[i]), Speaker: e.speaker, File: e.file, Line: e.line, Text: e.text,
-			Path: e.audio, Offset: e.offset, Duration: e.duration}
+			Offset: e.offset, Duration: e.duration}
 		if s.use(u, e, sounds[e.audio], o) {
 			s.Utterances = append(s.Utterances, u)
 			if again[i] != "" {
@@ -128,20 +128,20 @@ func (s *Set) use(u *Utterance, e *entry, f *sound, o Options) bool {
 	case f.err != nil:
 		return skip(Unreadable, "%v", f.err)
 	}
-	u.Path, u.Rate, u.fileSamples = f.path, f.info.Rate, f.info.FileSamples
-	if !u.measure(e, f.info) {
-		return skip(Unreadable, "%s: the part starts at %v s, the file has %.3f s", f.path, e.offset, f.info.Seconds())
+	u.Recording = &f.Recording
+	if !u.measure(e, f.Info) {
+		return skip(Unreadable, "%s: the part starts at %v s, the file has %.3f s", f.path, e.offset, f.Info.Seconds())
 	}
 	const slack = 0.1 // seconds that an end may be rounded by
-	if end := e.offset + e.duration; e.part && end > f.info.Seconds()+slack {
-		return skip(PastEnd, "%s: ends at %.3f s, and %s has %.3f s", u.ID, end, f.path, f.info.Seconds())
+	if end := e.offset + e.duration; e.part && end > f.Info.Seconds()+slack {
+		return skip(PastEnd, "%s: ends at %.3f s, and %s has %.3f s", u.ID, end, f.path, f.Info.Seconds())
 	}
 	var err error
-	if u.Frames, err = (feature.Options{SampleRate: o.SampleRate}).Frames(u.Samples, u.Rate, audio.Ratio{}); err != nil {
+	if u.Frames, err = (feature.Options{SampleRate: o.SampleRate}).Frames(u.Samples, u.Rate(), audio.Ratio{}); err != nil {
 		return skip(Unreadable, "%s: %v", f.path, err)
 	}
 	if u.Frames < 1 {
-		return skip(TooShort, "%s: %s at %d Hz, 0 feature frames", u.ID, words.Count(u.Samples, "sample"), u.Rate)
+		return skip(TooShort, "%s: %s at %d Hz, 0 feature frames", u.ID, words.Count(u.Samples, "sample"), u.Rate())
 	}
 	const rounding = 1e-6 // seconds; 1.2 s of 44.1 kHz is no whole number of samples
 	switch {
@@ -150,7 +150,7 @@ func (s *Set) use(u *Utterance, e *entry, f *sound, o Options) bool {
 	case o.MaxDuration > 0 && u.Duration > o.MaxDuration+rounding:
 		return skip(TooLong, "%s: %.3f s, the limit is %v", u.ID, u.Duration, o.MaxDuration)
 	}
-	s.remark(u, e, f.info.Warnings)
+	s.remark(u, e, f.Info.Warnings)
 	return true
 }
 

@@ -29,15 +29,15 @@ func (l *Loader) Memory() Memory {
 	for _, u := range l.utterances {
 		read := audio.ReadBytes(u.Samples)
 		for _, speed := range l.speeds() {
-			ratio, err := audio.Convert(u.Rate, l.o.Feature.SampleRate, speed)
+			ratio, err := audio.Convert(u.Rate(), l.o.Feature.SampleRate, speed)
 			if err != nil {
 				continue // was refused when the Loader was made
 			}
-			if k := (rated{u.Rate, speed}); !known[k] {
+			if k := (rated{u.Rate(), speed}); !known[k] {
 				known[k] = true
 				ratios = append(ratios, ratio)
 			}
-			if scratch, err := l.o.Feature.ScratchBytes(u.Samples, u.Rate, speed); err == nil {
+			if scratch, err := l.o.Feature.ScratchBytes(u.Samples, u.Rate(), speed); err == nil {
 				most = max(most, read+scratch+l.o.Feature.Resampler.ScratchBytes(u.Samples, ratio))
 			}
 		}

@@ -12,7 +12,7 @@ func Overlap(train, val *Set) string {
 		offset float64
 	}
 	of := func(u *Utterance) sound {
-		path := u.Path
+		path := u.Path()
 		if abs, err := filepath.Abs(path); err == nil {
 			path = abs
 		}

@@ -13,9 +13,9 @@ import (
 
 // sound is what is known of one audio file.
 type sound struct {
+	Recording
 	path  string
 	found bool
-	info  audio.Info
 	err   error
 }
 
@@ -42,7 +42,8 @@ func probe(ctx context.Context, l listing, manifest string, o Options) (map[stri
 			for i := next.Add(1) - 1; int(i) < len(paths) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				f := sounds[paths[i]] // the map isn't written any more
 				if f.path, f.found = r.find(paths[i]); f.found {
-					f.info, f.err = audio.Probe(f.path)
+					f.Source = audio.File(f.path)
+					f.Info, f.err = audio.Probe(f.Source)
 				}
 			}
 		})

@@ -1,27 +1,41 @@
 package data
 
-import "iter"
+import (
+	"iter"
+
+	"konkanitrain/data/audio"
+)
+
+// Recording is sound that a manifest names. The utterances that are parts of it share it.
+type Recording struct {
+	Source audio.Source
+	Info   audio.Info // of the whole, as it was when the manifest was loaded
+}
 
 // Utterance is a recording, or a part of one, with its transcript.
 type Utterance struct {
 	ID      string  // identity: the id key, or else the audio path as written (and the offset)
 	Key     uint64  // philox.ID of ID, for the keys of random draws
-	Path    string  // the file
-	Offset  float64 // seconds into the file
+	Offset  float64 // seconds into the recording
 	Speaker string  // "" where the manifest has none
 	File    string  // the manifest, and
 	Line    int     // the line that lists the utterance
 
+	Recording *Recording
+
 	Duration float64 // seconds, real
-	Samples  int     // of the utterance, per channel, at the file's own rate
-	Rate     int     // Hz, of the file
+	Samples  int     // of the utterance, per channel, at the recording's own rate
 	Frames   int     // T, feature frames of 10 ms at speed 1
 
 	Text   string  // normalized
 	Tokens []int32 // [U], by Tokenize: the characters of Text and nothing else
-
-	fileSamples int // per channel, of the whole file, when the manifest was loaded
 }
+
+// Rate is that of the recording, in Hz.
+func (u *Utterance) Rate() int { return u.Recording.Info.Rate }
+
+// Path is what the recording is called in messages: its file, where it is one.
+func (u *Utterance) Path() string { return u.Recording.Source.Name() }
 
 // Set is the usable part of a manifest, in the manifest's order.
 type Set struct {

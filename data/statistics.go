@@ -76,7 +76,7 @@ func (s *Set) sum(ctx context.Context, us []*Utterance, x *feature.Extractor) (*
 		}
 		wave, _, err := u.read(&reader)
 		if err == nil {
-			features, _, err = x.Extract(features, wave, u.Rate, nil, 0)
+			features, _, err = x.Extract(features, wave, u.Rate(), nil, 0)
 		}
 		if err != nil {
 			s.found(u, Unreadable, err.Error(), true)

@@ -35,7 +35,7 @@ func TestStatistics(t *testing.T) {
 
 	// What can't be read is left out and named; the others count as before.
 	lost := s.Utterances[65]
-	os.Remove(lost.Path)
+	os.Remove(lost.Path())
 	less, err := Statistics(context.Background(), s, o, 3)
 	if err != nil || less.Frames != one.Frames-int64(lost.Frames) {
 		t.Errorf("without u65: %v, %v", less, err)
@@ -44,7 +44,7 @@ func TestStatistics(t *testing.T) {
 		t.Errorf("news %v", news)
 	}
 	for _, u := range s.Utterances[:10] {
-		os.Remove(u.Path)
+		os.Remove(u.Path())
 	}
 	if _, err := Statistics(context.Background(), s, o, 3); err == nil || !strings.Contains(err.Error(), "11 of 70 lines are bad") {
 		t.Errorf("eleven missing files: %v", err)

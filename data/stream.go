@@ -155,7 +155,7 @@ func (l *Loader) fill(e *Example, epoch int, reader *audio.Reader, x *feature.Ex
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			fail(Unreadable, fmt.Errorf("a fault of the program while reading %s, please report it: %v\n%s", u.Path, p, debug.Stack()))
+			fail(Unreadable, fmt.Errorf("a fault of the program while reading %s, please report it: %v\n%s", u.Path(), p, debug.Stack()))
 		}
 	}()
 	wave := l.cache.get(u)
@@ -170,13 +170,13 @@ func (l *Loader) fill(e *Example, epoch int, reader *audio.Reader, x *feature.Ex
 		wave = x
 	}
 	e.Features = l.buffers.get(e.Planned, l.bins)
-	f, t, err := x.Extract(e.Features, wave, u.Rate, l.o.Augment, l.key(epoch, u))
+	f, t, err := x.Extract(e.Features, wave, u.Rate(), l.o.Augment, l.key(epoch, u))
 	switch {
 	case err != nil:
 		fail(Unreadable, err)
 	case t != e.Planned:
 		fail(Unreadable, fmt.Errorf("%s gives %s, and %d were planned; it was changed since the manifest was read",
-			u.Path, words.Count(t, "feature frame"), e.Planned))
+			u.Path(), words.Count(t, "feature frame"), e.Planned))
 	case t == 0:
 		fail(TooShort, fmt.Errorf("no feature frame is left of %.3f s at speed %v", u.Duration, e.Speed))
 	default:

@@ -81,7 +81,7 @@ func (s *Set) checkSpeeds(u *Utterance, o TokenOptions) error {
 		if err != nil {
 			return fmt.Errorf("speeds: %w", err)
 		}
-		n, err := feature.Options{SampleRate: s.SampleRate}.Frames(u.Samples, u.Rate, speed)
+		n, err := feature.Options{SampleRate: s.SampleRate}.Frames(u.Samples, u.Rate(), speed)
 		if err != nil {
 			return fmt.Errorf("%s: %w", u.ID, err)
 		}

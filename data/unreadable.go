@@ -71,13 +71,13 @@ func (s *Set) TooManyBad() error { return s.checkLimit(s.Outcome()) }
 // read reads the samples of u. It is an error if they aren't those that the manifest was loaded with. The samples are
 // overwritten by the reader's next Read.
 func (u *Utterance) read(reader *audio.Reader) (wave []float32, warnings []string, err error) {
-	info, wave, err := reader.Read(u.Path, u.Offset, u.Duration)
+	info, wave, err := reader.Read(u.Recording.Source, u.Offset, u.Duration)
 	if err != nil {
 		return nil, nil, err
 	}
-	if info.Rate != u.Rate || info.FileSamples != u.fileSamples || len(wave) != u.Samples {
+	if info.Rate != u.Rate() || info.FileSamples != u.Recording.Info.FileSamples || len(wave) != u.Samples {
 		return nil, nil, fmt.Errorf("%s has %s at %d Hz, and had %d at %d Hz before; it was changed since the manifest was read",
-			u.Path, words.Count(info.FileSamples, "sample"), info.Rate, u.fileSamples, u.Rate)
+			u.Path(), words.Count(info.FileSamples, "sample"), info.Rate, u.Recording.Info.FileSamples, u.Rate())
 	}
 	return wave, info.Warnings, nil
 }

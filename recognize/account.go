@@ -68,7 +68,7 @@ func (m *Model) tooLarge(u *data.Utterance, bytes int64) error {
 	if room := m.room(); bytes < room-room/10 { // the pass needs some too, and its program
 		return nil
 	}
-	return fmt.Errorf("%s: %.0f s of sound are too long to be recognized at once: %w; cut the file into pieces", u.Path, u.Duration, m.noRoom(bytes, "reading it"))
+	return fmt.Errorf("%s: %.0f s of sound are too long to be recognized at once: %w; cut the file into pieces", u.Path(), u.Duration, m.noRoom(bytes, "reading it"))
 }
 
 // noRoom is an error that wraps *device.OutOfMemory.

@@ -22,7 +22,7 @@ func TestSharedLinesThatAreLeftOut(t *testing.T) {
 	var scored []string
 	e, report, err := m.Evaluate(t.Context(), manifest, EvaluateOptions{Progress: &said, PerUtterance: func(h Hypothesis) error {
 		if h.Err == nil {
-			scored = append(scored, filepath.Base(h.Utt.Path))
+			scored = append(scored, filepath.Base(h.Utt.Path()))
 		}
 		return nil
 	}})

@@ -94,7 +94,7 @@ func longFiles(examples []*data.Example) (warnings []string) {
 	for _, x := range examples {
 		if u := x.Utt; u.Duration >= long && x.Err == nil {
 			warnings = append(warnings, fmt.Sprintf("%s: %.0f minutes are recognized at once, and time grows with the square of the length: "+
-				"cut such a recording at its pauses", u.Path, u.Duration/60))
+				"cut such a recording at its pauses", u.Path(), u.Duration/60))
 		}
 	}
 	return warnings
@@ -111,7 +111,7 @@ func (m *Model) recognize(ctx context.Context, examples []*data.Example, results
 		switch {
 		case errors.As(x.Err, &large):
 			results[x.Utt] = result{err: fmt.Errorf("%s: %.0f s of sound are too long to be recognized at once: out of memory: %w; cut the file into pieces",
-				x.Utt.Path, x.Utt.Duration, large)}
+				x.Utt.Path(), x.Utt.Duration, large)}
 		case x.Err != nil:
 			results[x.Utt] = result{err: withoutLine(x.Err)}
 		default:

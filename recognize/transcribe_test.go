@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"konkanitrain/data"
+	"konkanitrain/data/audio"
 	"konkanitrain/device"
 	"konkanitrain/engine"
 	"konkanitrain/internal/testkit"
@@ -124,8 +125,8 @@ func TestTranscribeWarns(t *testing.T) {
 // A file that takes long is named before it does.
 func TestLongFilesAreNamed(t *testing.T) {
 	said := longFiles([]*data.Example{
-		{Utt: &data.Utterance{Path: "short.wav", Duration: 599.99}}, {Utt: &data.Utterance{Path: "long.wav", Duration: 600}},
-		{Utt: &data.Utterance{Path: "gone.wav", Duration: 1200}, Err: os.ErrNotExist},
+		{Utt: &data.Utterance{Recording: &data.Recording{Source: audio.File("short.wav")}, Duration: 599.99}}, {Utt: &data.Utterance{Recording: &data.Recording{Source: audio.File("long.wav")}, Duration: 600}},
+		{Utt: &data.Utterance{Recording: &data.Recording{Source: audio.File("gone.wav")}, Duration: 1200}, Err: os.ErrNotExist},
 	})
 	if len(said) != 1 {
 		t.Fatalf("%q", said)

@@ -34,7 +34,7 @@ func TestOldCheckpointScoresAsItDid(t *testing.T) {
 	testkit.MustContain(t, m.String(), "step-00000302: update 302, 12454 parameters", "vocabulary 15", "validation WER 71.43 % CER 38.71 %")
 	var got, paths []string
 	e, _, err := m.Evaluate(t.Context(), filepath.Join(version1, "validation.jsonl"), EvaluateOptions{PerUtterance: func(h Hypothesis) error {
-		got, paths = append(got, h.Text), append(paths, h.Utt.Path)
+		got, paths = append(got, h.Text), append(paths, h.Utt.Path())
 		return nil
 	}})
 	if err != nil {

@@ -23,7 +23,7 @@ func (p *planner) madeUp(seconds float64) (*data.Set, error) {
 		}
 		u := &data.Utterance{
 			ID: fmt.Sprintf("an utterance at speed %g", f), File: set.Path, Duration: float64(n.Frames) / 100,
-			Samples: n.Frames * (set.SampleRate / 100), Rate: set.SampleRate, Frames: n.Frames, Tokens: make([]int32, n.Tokens),
+			Samples: n.Frames * (set.SampleRate / 100), Recording: &data.Recording{Info: audio.Info{Rate: set.SampleRate}}, Frames: n.Frames, Tokens: make([]int32, n.Tokens),
 		}
 		for range p.cfg.Window() {
 			set.Utterances = append(set.Utterances, u)

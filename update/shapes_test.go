@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"konkanitrain/data"
+	"konkanitrain/data/audio"
 	"konkanitrain/data/feature"
 	"konkanitrain/device"
 	"konkanitrain/engine"
@@ -281,7 +282,7 @@ func synthetic(t testing.TB, n, window int) *data.Loader {
 	for i := range n {
 		samples := 8000 + (i*7919)%160000
 		set.Utterances = append(set.Utterances, &data.Utterance{
-			ID: fmt.Sprint(i), Key: uint64(i) * 0x9e3779b97f4a7c15, Rate: 16000, Samples: samples, Frames: samples / 160,
+			ID: fmt.Sprint(i), Key: uint64(i) * 0x9e3779b97f4a7c15, Recording: &data.Recording{Info: audio.Info{Rate: 16000}}, Samples: samples, Frames: samples / 160,
 			Tokens: tokens[:samples/1600],
 		})
 	}

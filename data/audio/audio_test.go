@@ -146,7 +146,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if _, err := Probe(dir); err == nil || !strings.Contains(err.Error(), "a folder") {
+	if _, err := Probe(File(dir)); err == nil || !strings.Contains(err.Error(), "a folder") {
 		t.Errorf("a folder: %v", err)
 	}
 	r, w, err := os.Pipe()
@@ -159,7 +159,7 @@ func TestErrors(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			continue // not on every system
 		}
-		if _, err := Probe(path); err == nil || !strings.Contains(err.Error(), say) {
+		if _, err := Probe(File(path)); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%s: %v; want %q", path, err, say)
 		}
 	}
@@ -242,7 +242,7 @@ func TestSilence(t *testing.T) {
 }
 
 // read reads a whole file.
-func read(path string) (Info, []float32, error) { return new(Reader).Read(path, 0, 0) }
+func read(path string) (Info, []float32, error) { return new(Reader).Read(File(path), 0, 0) }
 
 func TestParts(t *testing.T) {
 	var body []byte
@@ -261,7 +261,7 @@ func TestParts(t *testing.T) {
 	}{
 		{0, 0, 0, 40000, 0}, {1, 0, 8000, 32000, 0}, {0.5, 2, 4000, 16000, 0}, {4.999, 1, 39992, 8, 2}, {4.5, 0.505, 36000, 4000, 0}, {0, 5.000001, 0, 40000, 0},
 	} {
-		info, x, err := r.Read(path, c.offset, c.duration)
+		info, x, err := r.Read(File(path), c.offset, c.duration)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,11 +272,11 @@ func TestParts(t *testing.T) {
 			t.Errorf("%v s from %v s: warnings %q", c.duration, c.offset, info.Warnings)
 		}
 	}
-	if _, _, err := r.Read(path, 5, 1); !errors.Is(err, ErrNoSamples) || !strings.Contains(err.Error(), "offset 5 s is past the end, the file has 5.000 s") {
+	if _, _, err := r.Read(File(path), 5, 1); !errors.Is(err, ErrNoSamples) || !strings.Contains(err.Error(), "offset 5 s is past the end, the file has 5.000 s") {
 		t.Errorf("a part that starts at the end: %v", err)
 	}
 	for _, c := range [][2]float64{{5, 0}, {100, 1}, {-1, 0}, {0, -1}, {math.NaN(), 0}, {0, math.Inf(1)}, {0, 1e-9}} {
-		if _, x, err := r.Read(path, c[0], c[1]); err == nil {
+		if _, x, err := r.Read(File(path), c[0], c[1]); err == nil {
 			t.Errorf("%v s from %v s gave %d samples", c[1], c[0], len(x))
 		}
 	}

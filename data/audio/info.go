@@ -3,7 +3,6 @@ package audio
 import (
 	"errors"
 	"fmt"
-	"os"
 )
 
 // Rates outside these bounds, in Hz, are taken for a damaged header: a wrong rate
@@ -38,44 +37,14 @@ func (i *Info) warn(format string, args ...any) {
 	i.Warnings = append(i.Warnings, i.Path+": "+fmt.Sprintf(format, args...))
 }
 
-// Probe describes a file from its header and its size; the samples are not read.
-// Samples counts what is really there, whatever the header says. Errors name the file.
-func Probe(path string) (Info, error) {
-	f, size, err := open(path)
+// Probe describes a recording from its header and its size; the samples are not read.
+// Samples counts what is really there, whatever the header says. Errors name the source.
+func Probe(src Source) (Info, error) {
+	b, err := src.Open()
 	if err != nil {
 		return Info{}, err
 	}
-	defer f.Close()
-	info, _, err := readHeader(f, size, path)
+	defer b.Close()
+	info, _, err := readHeader(b, b.Size(), src.Name())
 	return info, err
-}
-
-// open opens a regular file and gives its size. Pipes and folders are refused before
-// they could block or confuse.
-func open(path string) (*os.File, int64, error) {
-	stat, err := os.Stat(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	if !stat.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s: a regular file is needed, this is %s", path, kindOf(stat.Mode()))
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	return f, stat.Size(), nil
-}
-
-func kindOf(m os.FileMode) string {
-	switch {
-	case m.IsDir():
-		return "a folder"
-	case m&os.ModeNamedPipe != 0:
-		return "a pipe"
-	case m&os.ModeDevice != 0:
-		return "a device"
-	default:
-		return "something else (" + m.Type().String() + ")"
-	}
 }

@@ -17,18 +17,18 @@ type Reader struct {
 // pieceBytes is how much of a file is decoded at a time.
 const pieceBytes = 1 << 16
 
-// Read reads the part of a file that starts at offset and lasts duration, both in
+// Read reads the part of a recording that starts at offset and lasts duration, both in
 // seconds; 0 for the duration means to the end. Only that part is read from the disk.
 // Info.Samples is the number of samples returned. The samples are overwritten by the
 // next Read. They are the mean of the channels, in [-1, 1) but for float files with higher
-// peaks, at the file's own rate.
-func (r *Reader) Read(path string, offset, duration float64) (Info, []float32, error) {
-	f, size, err := open(path)
+// peaks, at the recording's own rate.
+func (r *Reader) Read(src Source, offset, duration float64) (Info, []float32, error) {
+	b, err := src.Open()
 	if err != nil {
 		return Info{}, nil, err
 	}
-	defer f.Close()
-	return r.decode(f, size, path, offset, duration)
+	defer b.Close()
+	return r.decode(b, b.Size(), src.Name(), offset, duration)
 }
 
 // decode is Read from anything that holds size bytes; path is for messages.

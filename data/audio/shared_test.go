@@ -50,7 +50,7 @@ func readExpected(t *testing.T, path string) []expected {
 // silence and of shortness don't count: files with a few samples are odd enough.
 func verify(t *testing.T, path string, e expected, loose bool) {
 	t.Helper()
-	probed, probeErr := Probe(path)
+	probed, probeErr := Probe(File(path))
 	info, x, err := read(path)
 	if e.Outcome == "error" {
 		if probeErr == nil || err == nil {
@@ -113,7 +113,7 @@ func TestOddFiles(t *testing.T) {
 				verify(t, path, e, true)
 				return
 			}
-			_, err := Probe(path)
+			_, err := Probe(File(path))
 			_, _, err2 := read(path)
 			if err == nil || err2 == nil || !errors.Is(err, ErrNotWAV) || !strings.Contains(err.Error(), kind) || !strings.Contains(err.Error(), path) {
 				t.Errorf("probe %v, read %v; want an error that names %s", err, err2, kind)
