@@ -23,7 +23,7 @@ type DataConfig struct {
 	TrainManifest string    `yaml:"train_manifest" default:"" check:"path" help:"manifest to train on: JSON lines, CSV, Common Voice TSV or a Kaldi folder"`
 	ValManifest   string    `yaml:"val_manifest" default:"" check:"path" zero:"no validation" help:"manifest to validate on"`
 	TestManifest  string    `yaml:"test_manifest" default:"" check:"path" help:"manifest to score once, when training has ended: with the best weights, or the averaged ones where average_last is set"`
-	PathMap       []string  `yaml:"path_map" default:"" check:"any" help:"replace the start of audio paths, FROM=TO; may be given several times"`
+	PathMap       []string  `yaml:"path_map" default:"" check:"path map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
 	SkipBadLines  bool      `yaml:"skip_bad_lines" default:"false" check:"any" help:"leave out manifest lines that can't be parsed, instead of stopping"`
 	BadLineLimit  float64   `yaml:"bad_line_limit" default:"0" check:"share" zero:"0.05, but ten lines in any case" help:"share of unusable manifest lines above which the run stops before training"`
 	UnknownLimit  float64   `yaml:"unknown_limit" default:"0.05" check:"share" help:"share of letters outside the vocabulary above which the run stops before training"`
@@ -67,8 +67,10 @@ type OptimizerConfig struct {
 	GradAccum     int     `yaml:"grad_accum" default:"2" check:"1.." alias:"gradient_accumulation_steps" help:"micro-batches in an update: batch_size x grad_accum utterances"`
 	NumEpochs     int     `yaml:"num_epochs" default:"30" check:"1..1000000000" help:"passes over the training data"`
 	MaxUpdates    int     `yaml:"max_updates" default:"0" check:"0.." zero:"no limit" resume:"free" help:"stop after this many updates"`
-	LearningRate  float64 `yaml:"learning_rate" default:"0.001" check:">0..1" help:"peak learning rate, reached at warmup_updates"`
+	LearningRate  float64 `yaml:"learning_rate" default:"0.001" check:">0..1" help:"peak learning rate, reached at the end of the warm-up"`
 	WarmupUpdates int     `yaml:"warmup_updates" default:"1000" check:"1.." help:"updates over which the learning rate rises"`
+	WarmupShare   float64 `yaml:"warmup_share" default:"0" check:"share" zero:"warmup_updates counts" instead:"warmup_updates" help:"in place of warmup_updates: share of the updates of num_epochs over which the learning rate rises"`
+	LongWarmup    bool    `yaml:"long_warmup" default:"false" check:"any" resume:"free" help:"allow a warm-up that is longer than num_epochs: the learning rate never gets to its peak"`
 	WeightDecay   float64 `yaml:"weight_decay" default:"0.001" check:"0..<1" help:"decoupled weight decay"`
 	GradClip      float64 `yaml:"grad_clip" default:"5" check:">0.." help:"largest gradient norm; larger ones are scaled down"`
 }

@@ -18,6 +18,7 @@ type state struct {
 	Parameters int              `json:"parameters"`
 	Progress   progress         `json:"progress"`
 	LossScale  update.LossScale `json:"loss_scale"`
+	Warmup     warmup           `json:"warmup,omitzero"`
 	Lessons    lessons          `json:"memory,omitzero"`
 	Since      sums             `json:"since_record,omitzero"`
 	Due        []int            `json:"due"`                  // updates after which a save was due, the last ones
