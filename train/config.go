@@ -97,7 +97,9 @@ type RunConfig struct {
 	KeepLast        int     `yaml:"keep_last" default:"3" check:"1.." resume:"free" help:"checkpoints to keep, beside the best one and those for average_last"`
 	AverageLast     int     `yaml:"average_last" default:"0" check:"0.." zero:"off" help:"at the end of training, average the weights of this many checkpoints (the last ones that save_every asked for, and the end's) into checkpoint_dir/averaged"`
 	EvalEvery       int     `yaml:"eval_every" default:"0" check:"0.." zero:"each epoch" help:"updates between validations"`
+	BestBy          string  `yaml:"best_by" default:"auto" check:"auto|wer|cer|loss" help:"what makes a validation the best, and of which equals the rest decides; auto: wer, and cer as long as wer is 90 % or more"`
 	EarlyStop       int     `yaml:"early_stop" default:"0" check:"0.." zero:"never" help:"stop after this many validations without a better score"`
+	EarlyStopDelta  float64 `yaml:"early_stop_delta" default:"0" check:"0.." zero:"any improvement counts" help:"how much better a score has to be to count for early_stop: points of percent of wer and cer, nats of loss"`
 	LogEvery        int     `yaml:"log_every" default:"10" check:"1.." resume:"free" help:"updates between progress lines"`
 	BlankAlarm      int     `yaml:"blank_alarm" default:"500" check:"0.." unit:"updates" help:"updates after which a validation with nothing but empty output raises an alarm"`
 	SnapshotEvery   int     `yaml:"snapshot_every" default:"50" check:"0.." zero:"never" resume:"free" help:"on a card: updates between copies of weights and moments to the host's memory, from which the run is saved if the card fails"`
