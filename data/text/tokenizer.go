@@ -65,13 +65,21 @@ func (s *Stored) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &form); err != nil {
 		return fmt.Errorf("tokenizer: %w", err)
 	}
-	if form.Type != "" {
+	var t interface {
+		Tokenizer
+		json.Unmarshaler
+	}
+	switch form.Type {
+	case "":
+		t = new(Vocabulary)
+	case piecesType:
+		t = new(Pieces)
+	default:
 		return fmt.Errorf("tokenizer: the type %q is unknown to this version of konkanitrain", form.Type)
 	}
-	v := new(Vocabulary)
-	if err := v.UnmarshalJSON(b); err != nil {
+	if err := t.UnmarshalJSON(b); err != nil {
 		return err
 	}
-	s.Tokenizer = v
+	s.Tokenizer = t
 	return nil
 }
