@@ -69,6 +69,7 @@ var forbidden = []struct {
 	why   string
 }{
 	{"konkanitrain/internal/testkit", []string{"internal/optest"}, "it is for tests"},
+	{"konkanitrain/internal/testkit/browser", nil, "it is for tests"},
 	{"konkanitrain/internal/optest", nil, "it is for tests"},
 	{"konkanitrain/device/faulty", nil, "it is for tests"},
 	{"konkanitrain/device/cuda/simulated", nil, "it is for tests"},
