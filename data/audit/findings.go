@@ -41,7 +41,7 @@ func (a *audit) find(kind string, grade Grade, g group, title, one, many string)
 		noun = one
 	}
 	a.report.Findings = append(a.report.Findings, Finding{
-		Kind: kind, Grade: grade, Count: g.count, Title: fmt.Sprintf(title, fmt.Sprintf("%d %s", g.count, noun)), Items: slices.Concat([]Item{}, g.items),
+		Kind: kind, Grade: grade, Count: g.count, Title: fmt.Sprintf(title, fmt.Sprintf("%d %s", g.count, noun)), Items: append([]Item{}, g.items...),
 	})
 }
 

@@ -35,7 +35,7 @@ func (a *audit) judgeOverlaps() {
 			pair := [2]int32{int32(first), int32(second)}
 			a.report.Overlaps = append(a.report.Overlaps, Overlap{
 				First: a.sets[first].Set.Path, Second: a.sets[second].Set.Path, Of: len(a.sets[second].Set.Utterances),
-				Sound: sounds[pair], Text: texts[pair], Speaker: speakers[pair], Speakers: slices.Concat([]string{}, names[pair]),
+				Sound: sounds[pair], Text: texts[pair], Speaker: speakers[pair], Speakers: append([]string{}, names[pair]...),
 			})
 		}
 	}
