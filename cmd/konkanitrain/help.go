@@ -89,9 +89,10 @@ func trainHelp() (string, error) {
   konkanitrain --checkpoint_dir runs/optimized --resume auto
 
 Every setting is a flag and a key of the YAML file that --config names (batch_size: 2). Flags overrule the file,
-the file overrules the defaults; a resumed run takes what neither of them gives from its checkpoint. Flags may be
-written with - for _. Paths, also those in a YAML file, start at the working directory; those inside a
-manifest start at the manifest.` + t.otherNames() + `
+the file overrules the defaults; a resumed run takes what neither of them gives from its checkpoint. Of several
+--config a later one overrules an earlier one. Flags may be written with - for _. Paths, also those in a YAML file,
+start at the working directory, and ~/ at their start is the home folder; those inside a manifest start at the
+manifest.` + t.otherNames() + `
 
 Ctrl-C (or SIGTERM, or a closed terminal) finishes the update, saves and exits with code 130; a second one, half a
 second later or more, stops at once.
