@@ -32,7 +32,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%v doesn't name %s", f.Err, paths[i])
 		}
 	}
-	if !errors.Is(files[1].Err, fs.ErrNotExist) || !errors.Is(files[2].Err, errTooShort) || !errors.Is(files[4].Err, audio.ErrNotWAV) {
+	if !errors.Is(files[1].Err, fs.ErrNotExist) || !errors.Is(files[2].Err, errTooShort) || !errors.Is(files[4].Err, audio.ErrFormat) {
 		t.Errorf("%v, %v, %v", files[1].Err, files[2].Err, files[4].Err)
 	}
 	a, b := files[3].Utterance, files[0].Utterance

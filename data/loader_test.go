@@ -245,7 +245,7 @@ func TestLoaderReadsParts(t *testing.T) {
 	if err != nil || w.Examples[0].Err != nil || w.Examples[0].Frames != 25 {
 		t.Fatalf("%v, %+v", err, w)
 	}
-	_, whole, _ := new(audio.Reader).Read(audio.File(filepath.Join(dir, "audio", "c.wav")), 0, 0)
+	_, whole, _ := new(audio.Reader).Read(audio.File(filepath.Join(dir, "audio", "c.wav")), nil, 0, 0)
 	x, _ := feature.New(feature.Default())
 	want, _, _ := x.Extract(nil, whole[8000:12000], 16000, nil, 0)
 	if !slices.Equal(w.Examples[0].Features, want) {

@@ -71,7 +71,7 @@ func (s *Set) TooManyBad() error { return s.checkLimit(s.Outcome()) }
 // read reads the samples of u. It is an error if they aren't those that the manifest was loaded with. The samples are
 // overwritten by the reader's next Read.
 func (u *Utterance) read(reader *audio.Reader) (wave []float32, warnings []string, err error) {
-	info, wave, err := reader.Read(u.Recording.Source, u.Offset, u.Duration)
+	info, wave, err := reader.Read(u.Recording.Source, &u.Recording.Info, u.Offset, u.Duration)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -31,7 +31,8 @@ func (x *Index) Probe(src audio.Source) (audio.Info, error) {
 		return audio.Probe(src) // which says what is wrong with it
 	}
 	if b := x.lookUp(archive, key, k); b != nil {
-		if info, ok := replayInfo(b, src.Name()); ok {
+		info := audio.Info{Path: src.Name()}
+		if info.UnmarshalBinary(b) == nil {
 			return info, nil
 		}
 	}
@@ -39,7 +40,9 @@ func (x *Index) Probe(src audio.Source) (audio.Info, error) {
 	if err != nil || archive.path == "" && strings.Contains(info.Format, "PCM") {
 		return info, err
 	}
-	k.info = recordInfo(&info)
+	if k.info, err = info.MarshalBinary(); err != nil {
+		return info, err
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if s := x.sounds[archive.path]; s != nil {
@@ -142,28 +145,4 @@ func (s *sounds) replay(b []byte) {
 	if b != nil && !r.whole() {
 		s.known = map[string]known{}
 	}
-}
-
-func recordInfo(i *audio.Info) []byte {
-	var r recorder
-	for _, v := range []int{i.Rate, i.Channels, i.Samples, i.FileSamples} {
-		r.number(int64(v))
-	}
-	r.text(i.Format)
-	var own []string
-	for _, w := range i.Warnings {
-		own = append(own, strings.TrimPrefix(w, i.Path+": "))
-	}
-	r.notes(own)
-	return r
-}
-
-func replayInfo(b []byte, path string) (audio.Info, bool) {
-	r := replayer{b: b}
-	i := audio.Info{Path: path, Rate: int(r.between(audio.MinRate, audio.MaxRate)), Channels: int(r.between(1, 1<<16)),
-		Samples: int(r.between(1, 1<<62)), FileSamples: int(r.between(1, 1<<62)), Format: r.text()}
-	for _, w := range r.notes() {
-		i.Warnings = append(i.Warnings, path+": "+w)
-	}
-	return i, r.whole()
 }
