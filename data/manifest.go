@@ -135,7 +135,7 @@ func (s *Set) enough() error {
 func (s *Set) checkLimit(r *Report) error {
 	bad := 0
 	for _, k := range kinds {
-		if k.bad() {
+		if k.Bad() {
 			bad += r.Count(k)
 		}
 	}

@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -39,9 +40,9 @@ var kinds = []Kind{
 	WrongDuration, RepeatedKey, AudioWarning, NoMemory, RepeatedSource,
 }
 
-// bad kinds count against Options.BadLimit: the list and the files don't belong together. The others are
+// Bad kinds count against Options.BadLimit: the list and the files don't belong together. The others are
 // choices and remarks.
-func (k Kind) bad() bool {
+func (k Kind) Bad() bool {
 	return k == Broken || k == Unmatched || k == Missing || k == Unreadable || k == PastEnd
 }
 
@@ -130,12 +131,29 @@ func (r *Report) clone() *Report {
 	return &c
 }
 
+// Unkept is how many notes of a kind, on lines that are skipped or on lines that are used, are only counted.
+func (r *Report) Unkept(kind Kind, skipped bool) int { return r.tallies[sort{kind, skipped}].more }
+
+// Sorts yields the kinds of the notes that there are, of lines that are skipped and of lines that are used, each once,
+// in the order in which String prints them.
+func (r *Report) Sorts() iter.Seq2[Kind, bool] {
+	return func(yield func(Kind, bool) bool) {
+		for _, skipped := range []bool{true, false} {
+			for _, kind := range kinds {
+				if r.CountOf(kind, skipped) > 0 && !yield(kind, skipped) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Count is the number of notes of a kind, with those that aren't kept.
 func (r *Report) Count(kind Kind) int { return r.CountOf(kind, true) + r.CountOf(kind, false) }
 
 // CountOf is the number of notes of a kind on lines that are skipped, or on lines that are used.
 func (r *Report) CountOf(kind Kind, skipped bool) int {
-	n := r.tallies[sort{kind, skipped}].more
+	n := r.Unkept(kind, skipped)
 	for i := range r.Notes {
 		if r.Notes[i].Kind == kind && r.Notes[i].Skipped == skipped {
 			n++
@@ -154,12 +172,8 @@ func (r *Report) String() string {
 	if r.Seconds > 0 {
 		fmt.Fprintf(&b, ", %s (%.2f to %.2f s each)", duration(r.Seconds), r.Shortest, r.Longest)
 	}
-	for _, skipped := range []bool{true, false} {
-		for _, kind := range kinds {
-			if s := r.summary(kind, skipped); s != "" {
-				b.WriteString("\n  " + s)
-			}
-		}
+	for kind, skipped := range r.Sorts() {
+		b.WriteString("\n  " + r.summary(kind, skipped))
 	}
 	if r.StartsWithMark > 0 {
 		verb := "start with a combining mark; they are used as they are"
@@ -177,7 +191,7 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// summary is what the notes of a kind say, or "" if there are none.
+// summary is what the notes of a kind say, of which there are some.
 func (r *Report) summary(kind Kind, skipped bool) string {
 	var some []string
 	count := r.CountOf(kind, skipped)
@@ -185,9 +199,6 @@ func (r *Report) summary(kind Kind, skipped bool) string {
 		if n := &r.Notes[i]; n.Kind == kind && n.Skipped == skipped {
 			some = append(some, n.where(r.Path)+": "+n.Reason)
 		}
-	}
-	if count == 0 {
-		return ""
 	}
 	word := "used"
 	if skipped {

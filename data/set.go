@@ -48,8 +48,8 @@ type Set struct {
 
 	rows      *rows // nil where the utterances were given
 	given     []*Utterance
-	tokenizer *text.Vocabulary // nil before Tokenize
-	options   Options          // that it was loaded with
+	tokenizer text.Tokenizer // nil before Tokenize
+	options   Options        // that it was loaded with
 	findings  findings
 }
 

@@ -28,7 +28,7 @@ type TokenOptions struct {
 
 // Tokenize fills the Tokens of every utterance. What CTC can't align is named in the Report, letters outside
 // the vocabulary are counted there.
-func (s *Set) Tokenize(v *text.Vocabulary, o TokenOptions) error {
+func (s *Set) Tokenize(v text.Tokenizer, o TokenOptions) error {
 	if o.Factor != 0 && o.Factor != 2 && o.Factor != 4 && o.Factor != 8 {
 		return fmt.Errorf("subsampling factor %d: 2, 4 and 8 are possible", o.Factor)
 	}
