@@ -298,7 +298,7 @@ func TestGreedy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Recognizer{vocabulary: v, size: v.Size()}
+	r := &Recognizer{tokenizer: v, size: v.Size()}
 	best := func(ids ...int) (logits []float32) {
 		for _, id := range ids {
 			row := make([]float32, v.Size())

@@ -21,7 +21,7 @@ func (r *run) loadData(ctx context.Context) error {
 	if r.sets.train, err = loadManifest(ctx, cfg.Data.TrainManifest, cfg, true); err != nil {
 		return err
 	}
-	if state.Vocabulary, err = r.vocabulary(); err != nil {
+	if state.Vocabulary.Tokenizer, err = r.vocabulary(); err != nil {
 		r.report.say("%v", r.sets.train.Report) // what was left out may be why
 		return err
 	}
@@ -102,7 +102,7 @@ func (r *run) scored(ctx context.Context, path string) (*scored, error) {
 
 // vocabulary is that of the training texts. A checkpoint's must be the same; that of a model to start from is taken
 // over.
-func (r *run) vocabulary() (*text.Vocabulary, error) {
+func (r *run) vocabulary() (text.Tokenizer, error) {
 	train := r.sets.train
 	if s := r.ledger.source; s != nil {
 		r.report.say("the vocabulary is that of %s: %d entries", r.cfg.Run.InitFrom, s.Vocabulary.Size())
@@ -125,7 +125,7 @@ func (r *run) vocabulary() (*text.Vocabulary, error) {
 }
 
 // checkVocabSize holds the setting vocab_size to what there is.
-func checkVocabSize(cfg Config, v *text.Vocabulary, source string) error {
+func checkVocabSize(cfg Config, v text.Tokenizer, source string) error {
 	if n := cfg.Model.VocabSize; n != 0 && n != v.Size() {
 		return fmt.Errorf("vocab_size is %d, but %s gives %d entries (with blank, sos/eos and unk); correct it or leave it out", n, source, v.Size())
 	}
@@ -145,6 +145,6 @@ func (r *run) statistics(ctx context.Context) (*feature.Stats, error) {
 		r.report.say("the feature statistics are those of %s", r.cfg.Run.InitFrom)
 		return s.Features.Stats, nil
 	}
-	r.report.say("computing feature statistics over %s", words.Count(len(r.sets.train.Utterances), "utterance"))
+	r.report.say("computing feature statistics over %s", words.Count(r.sets.train.Len(), "utterance"))
 	return data.Statistics(ctx, r.sets.train, r.cfg.Features(nil), r.cfg.Data.NumWorkers)
 }

@@ -13,7 +13,7 @@ import (
 type state struct {
 	Format     int              `json:"format"`
 	Config     json.RawMessage  `json:"config"` // by key, as in a YAML file
-	Vocabulary *text.Vocabulary `json:"vocabulary"`
+	Vocabulary text.Stored      `json:"vocabulary"`
 	Stats      *feature.Stats   `json:"feature_stats,omitempty"` // of global normalization
 	Parameters int              `json:"parameters"`
 	Progress   progress         `json:"progress"`

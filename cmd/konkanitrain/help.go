@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"konkanitrain/internal/settings"
 	"konkanitrain/train"
 )
 
@@ -41,6 +42,8 @@ func printHelp(w io.Writer, name string) error {
 	case "train":
 		text, err = trainHelp()
 		text = usageLine(trainCommand()) + text
+	case "data":
+		text, err = dataHelp()
 	case "plan":
 		text, err = planHelp()
 	case "eval":
@@ -148,6 +151,18 @@ func (o *options) usages() string {
 		fmt.Fprintf(&s, "\nConfiguration:\n%s", rest.FlagUsagesWrapped(helpWidth()))
 	}
 	return s.String()
+}
+
+// ownUsages lists the flags of set, a command's own beside those of train, and that of the YAML file.
+func (o *trainOptions) ownUsages(set *settings.Set) string {
+	own := pflag.NewFlagSet(o.command, pflag.ContinueOnError)
+	own.SortFlags = false
+	o.flags.VisitAll(func(f *pflag.Flag) {
+		if set.Lookup(f.Name) != nil || o.sourceSet.Lookup(f.Name) != nil {
+			own.AddFlag(f)
+		}
+	})
+	return own.FlagUsagesWrapped(helpWidth())
 }
 
 // helpWidth is the width of the terminal in columns, 110 where there is none.
