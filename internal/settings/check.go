@@ -9,9 +9,9 @@ import (
 
 // check is what a tag demands of a value. The zero value demands nothing.
 type check struct {
-	span           *span
-	choices        []string // as format writes them
-	notEmpty, path bool
+	span                  *span
+	choices               []string // as format writes them
+	notEmpty, path, words bool
 }
 
 // span is a range of numbers.
@@ -29,7 +29,8 @@ type bound struct {
 
 // parseCheck reads a check tag for values of type t.
 func parseCheck(tag string, t reflect.Type) (check, error) {
-	if t.Kind() == reflect.Slice {
+	list := t.Kind() == reflect.Slice
+	if list {
 		t = t.Elem()
 	}
 	name := typeName(t)
@@ -39,6 +40,8 @@ func parseCheck(tag string, t reflect.Type) (check, error) {
 		return check{}, nil
 	case tag == "not empty" && name == "string":
 		return check{notEmpty: true}, nil
+	case tag == "words" && name == "string" && list:
+		return check{notEmpty: true, words: true}, nil
 	case tag == "path" && name == "string":
 		return check{path: true}, nil
 	case tag == "not empty path" && name == "string":
@@ -161,6 +164,8 @@ func (s *Setting) problemOf(verb string, v reflect.Value) error {
 	switch {
 	case c.notEmpty && text == "":
 		return Problemf(s.Key, "%s is empty: give it a value", s.Key)
+	case c.words && strings.Contains(text, ","):
+		return Problemf(s.Key, "%s has %s: give it as several entries, without commas", s.Key, shown)
 	case c.path && CheckPath(s.Key, text) != nil:
 		return CheckPath(s.Key, text)
 	case c.choices != nil && !slices.Contains(c.choices, text):
