@@ -20,7 +20,7 @@ import (
 type Description struct {
 	Network    model.Config
 	Features   feature.Options // without its Resampler
-	Vocabulary *text.Vocabulary
+	Vocabulary text.Tokenizer
 	Policy     text.Policy
 
 	Update int         // that the weights are those after
@@ -40,7 +40,7 @@ type written struct {
 	Format     int              `json:"format"`
 	Network    model.Config     `json:"network"`
 	Features   *writtenFeatures `json:"features"`
-	Vocabulary *text.Vocabulary `json:"vocabulary"`
+	Vocabulary text.Stored      `json:"vocabulary"`
 	Text       *writtenPolicy   `json:"text"`
 	Update     int              `json:"update"`
 	MeanOf     []int            `json:"mean_of,omitempty"`
@@ -69,7 +69,7 @@ func (d *Description) Encode() (map[string]string, error) {
 		return nil, err
 	}
 	w := written{
-		Format: descriptionFormat, Network: d.Network, Vocabulary: d.Vocabulary, Update: d.Update, MeanOf: d.MeanOf,
+		Format: descriptionFormat, Network: d.Network, Vocabulary: text.Stored{Tokenizer: d.Vocabulary}, Update: d.Update, MeanOf: d.MeanOf,
 		Features: &writtenFeatures{SampleRate: d.Features.SampleRate, LowHz: d.Features.LowHz, Normalize: d.Features.Normalize},
 		Text:     &writtenPolicy{KeepJoiners: d.Policy.KeepJoiners, FoldDigits: d.Policy.FoldDigits},
 	}
@@ -115,7 +115,7 @@ func Decode(metadata map[string]string) (*Description, error) {
 		return nil, fmt.Errorf("the model's description is damaged: %w", err)
 	}
 	d := &Description{
-		Network: w.Network, Vocabulary: w.Vocabulary, Policy: text.Policy(*w.Text), Update: w.Update, MeanOf: w.MeanOf, Score: w.Score,
+		Network: w.Network, Vocabulary: w.Vocabulary.Tokenizer, Policy: text.Policy(*w.Text), Update: w.Update, MeanOf: w.MeanOf, Score: w.Score,
 		Features: feature.Options{
 			SampleRate: w.Features.SampleRate, NumMels: w.Network.NumMels, LowHz: w.Features.LowHz, Normalize: w.Features.Normalize,
 		},
@@ -130,7 +130,7 @@ func Decode(metadata map[string]string) (*Description, error) {
 type oldState struct {
 	Format     int
 	Config     json.RawMessage // all settings of the run, by key
-	Vocabulary *text.Vocabulary
+	Vocabulary text.Stored
 	Stats      *feature.Stats `json:"feature_stats"`
 	Progress   struct{ Updates int }
 	Averaged   []int
@@ -155,7 +155,7 @@ func fromState(state json.RawMessage) (*Description, error) {
 	if s.Format != 1 {
 		return nil, fmt.Errorf("the checkpoint has format %d and its model no description; this version of konkanitrain reads format 1 without one", s.Format)
 	}
-	d := &Description{Vocabulary: s.Vocabulary, Features: feature.Default(), Update: s.Progress.Updates, MeanOf: s.Averaged, Score: s.Score}
+	d := &Description{Vocabulary: s.Vocabulary.Tokenizer, Features: feature.Default(), Update: s.Progress.Updates, MeanOf: s.Averaged, Score: s.Score}
 	if d.Vocabulary != nil {
 		d.Network.Vocab = d.Vocabulary.Size()
 	}

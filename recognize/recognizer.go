@@ -16,11 +16,11 @@ import (
 
 // Recognizer decodes and scores over a replica. One goroutine uses it, and the replica, at a time.
 type Recognizer struct {
-	vocabulary *text.Vocabulary
-	policy     text.Policy
-	size       int // V, of the network
-	runner     *update.Runner
-	run        runPass
+	tokenizer text.Tokenizer
+	policy    text.Policy
+	size      int // V, of the network
+	runner    *update.Runner
+	run       runPass
 }
 
 // Share makes its passes fit the memory as others over the same replica do.
@@ -31,12 +31,12 @@ type runPass = func(ctx context.Context, window []*data.Example, ask update.Ask)
 
 // New recognizes with a network whose weights are in a replica, in micro-batches of at most batchSize utterances.
 // Recognized text is written by the policy.
-func New(net model.Config, r update.Replica, batchSize int, v *text.Vocabulary, p text.Policy) *Recognizer {
+func New(net model.Config, r update.Replica, batchSize int, t text.Tokenizer, p text.Policy) *Recognizer {
 	runner := update.NewRunner(net, r, batchSize)
 	run := func(_ context.Context, window []*data.Example, ask update.Ask) ([]update.Loss, error) {
 		return runner.Run(window, ask)
 	}
-	return &Recognizer{vocabulary: v, policy: p, size: net.Vocab, runner: runner, run: run}
+	return &Recognizer{tokenizer: t, policy: p, size: net.Vocab, runner: runner, run: run}
 }
 
 // Score scores every utterance that the loader gives, in its order. emit, if set, gets each result; its error, or the
@@ -109,7 +109,7 @@ func (r *Recognizer) greedy(logits []float32) decoded {
 		}
 		ids[t] = int32(best)
 	}
-	hyp := r.policy.Normalize(r.vocabulary.Decode(text.Collapse(nil, ids)))
+	hyp := r.policy.Normalize(r.tokenizer.Decode(text.Collapse(nil, ids)))
 	return decoded{text: hyp, blanks: text.Blanks(ids), frames: len(ids)}
 }
 

@@ -222,7 +222,7 @@ func (p *planner) vocab() int {
 		return p.cfg.Model.VocabSize
 	case p.ledger.source != nil:
 		return p.ledger.source.Vocabulary.Size()
-	case p.ledger.state.Vocabulary != nil:
+	case p.ledger.state.Vocabulary.Tokenizer != nil:
 		return p.ledger.state.Vocabulary.Size()
 	}
 	return usual

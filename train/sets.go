@@ -21,7 +21,7 @@ func (r *run) loadData(ctx context.Context) error {
 	if r.sets.train, err = loadManifest(ctx, cfg.Data.TrainManifest, cfg, true); err != nil {
 		return err
 	}
-	if state.Vocabulary, err = r.vocabulary(); err != nil {
+	if state.Vocabulary.Tokenizer, err = r.vocabulary(); err != nil {
 		r.report.say("%v", r.sets.train.Report) // what was left out may be why
 		return err
 	}
@@ -102,7 +102,7 @@ func (r *run) scored(ctx context.Context, path string) (*scored, error) {
 
 // vocabulary is that of the training texts, with that of a model to start from. A checkpoint's must be the same; that
 // of a run which started from a model may hold more.
-func (r *run) vocabulary() (*text.Vocabulary, error) {
+func (r *run) vocabulary() (text.Tokenizer, error) {
 	train := r.sets.train
 	built, err := text.Build(train.Texts(), r.cfg.Data.MinCharCount)
 	if err != nil {
@@ -116,7 +116,7 @@ func (r *run) vocabulary() (*text.Vocabulary, error) {
 		return v, checkVocabSize(r.cfg, v, r.cfg.Run.InitFrom+" with "+train.Path)
 	}
 	saved := r.ledger.state.Vocabulary
-	if saved != nil && r.ledger.startedFromModel() && len(tokensBeside(built, saved)) == 0 {
+	if saved.Tokenizer != nil && r.ledger.startedFromModel() && len(tokensBeside(built, saved)) == 0 {
 		return saved, checkVocabSize(r.cfg, saved, train.Path)
 	}
 	from := r.ledger.origin.Checkpoint
@@ -131,7 +131,7 @@ func (r *run) vocabulary() (*text.Vocabulary, error) {
 }
 
 // checkVocabSize holds the setting vocab_size to what there is.
-func checkVocabSize(cfg Config, v *text.Vocabulary, source string) error {
+func checkVocabSize(cfg Config, v text.Tokenizer, source string) error {
 	if n := cfg.Model.VocabSize; n != 0 && n != v.Size() {
 		return fmt.Errorf("vocab_size is %d, but %s gives %d entries (with blank, sos/eos and unk); correct it or leave it out", n, source, v.Size())
 	}
@@ -151,6 +151,6 @@ func (r *run) statistics(ctx context.Context) (*feature.Stats, error) {
 		r.report.say("the feature statistics are those of %s", r.cfg.Run.InitFrom)
 		return s.Features.Stats, nil
 	}
-	r.report.say("computing feature statistics over %s", words.Count(len(r.sets.train.Utterances), "utterance"))
+	r.report.say("computing feature statistics over %s", words.Count(r.sets.train.Len(), "utterance"))
 	return data.Statistics(ctx, r.sets.train, r.cfg.Features(nil), r.cfg.Data.NumWorkers)
 }

@@ -70,29 +70,35 @@ func sameNetwork(d *recognize.Description, now Config) error {
 	return err
 }
 
-// startVocabulary is the vocabulary of a run that starts from a model: the model's, and behind it what the training texts
-// have beside it. Nothing is lost that the model can write, and every row keeps its place.
-func (r *run) startVocabulary(s *recognize.Description, built *text.Vocabulary) (*text.Vocabulary, error) {
+// startVocabulary is the vocabulary of a run that starts from a model. Of characters it is the model's, and behind it
+// what the training texts have beside it: nothing is lost that the model can write, and every row keeps its place. Where
+// one of the two cuts texts otherwise it is that of the settings, and rows go by what their tokens write.
+func (r *run) startVocabulary(s *recognize.Description, built text.Tokenizer) (text.Tokenizer, error) {
 	path, kept := r.cfg.Run.InitFrom, s.Vocabulary
-	fresh := tokensBeside(built, kept)
-	if len(fresh) == 0 {
+	fresh, idle := tokensBeside(built, kept), tokensBeside(kept, built)
+	const shown = 40
+	old, characters := kept.(*text.Vocabulary)
+	now, also := built.(*text.Vocabulary)
+	switch {
+	case characters && also && len(fresh) == 0 || built.Diff(kept) == nil:
 		r.report.say("the vocabulary is that of %s: %d entries", path, kept.Size())
 		return kept, nil
+	case characters && also:
+		r.report.say("the vocabulary is that of %s, %d entries, and behind it %s of the training texts: %s", path, kept.Size(),
+			words.Count(len(fresh), "new character"), words.List(fresh, shown))
+		if len(idle) > 0 {
+			r.report.say("NOTE: no training text has %s of %s: %s", words.Count(len(idle), "character"), path, words.List(idle, shown))
+		}
+		return old.With(now)
 	}
-	union, err := kept.With(built)
-	if err != nil {
-		return nil, err
-	}
-	r.report.say("the vocabulary is that of %s, %d entries, and behind it %s of the training texts: %s", path, kept.Size(),
-		words.Count(len(fresh), "new character"), words.List(fresh, 40))
-	if idle := tokensBeside(kept, built); len(idle) > 0 {
-		r.report.say("NOTE: no training text has %s of %s: %s", words.Count(len(idle), "character"), path, words.List(idle, 40))
-	}
-	return union, nil
+	r.report.say("the vocabulary is another one than that of %s: %s, and %d have their row from there; new: %s", path, words.Count(built.Size(), "token"),
+		built.Size()-len(fresh), words.List(fresh, shown))
+	r.report.say("NOTE: of %s %s left: %s", path, words.Count(len(idle), "token"), words.List(idle, shown))
+	return built, nil
 }
 
 // tokensBeside are the tokens that one vocabulary has and another has not, in quotes.
-func tokensBeside(one, other *text.Vocabulary) (list []string) {
+func tokensBeside(one, other text.Tokenizer) (list []string) {
 	for id, row := range rowsIn(one, other) {
 		if row < 0 {
 			list = append(list, strconv.Quote(one.Token(int32(id))))
@@ -185,7 +191,7 @@ func (l *ledger) take(m *checkpoint.Model) error {
 }
 
 // rowsIn says where the entries of one vocabulary stand in another: -1 for those that it lacks.
-func rowsIn(now, then *text.Vocabulary) []int {
+func rowsIn(now, then text.Tokenizer) []int {
 	at := map[string]int{}
 	for id := range then.Size() {
 		at[then.Token(int32(id))] = id

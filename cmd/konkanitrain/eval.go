@@ -18,7 +18,7 @@ type evalConfig struct {
 	Manifest     string   `yaml:"manifest" default:"" check:"path" help:"manifest to score on"`
 	PerUtterance string   `yaml:"per_utterance" default:"" check:"path" help:"file for one line of tab-separated values for each utterance; - for standard output"`
 	JSON         bool     `yaml:"json" default:"false" check:"any" help:"print the result as JSON"`
-	PathMap      []string `yaml:"path_map" default:"" check:"any" help:"replace the start of audio paths, FROM=TO; may be given several times"`
+	PathMap      []string `yaml:"path_map" default:"" check:"path map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
 	SkipBadLines bool     `yaml:"skip_bad_lines" default:"false" check:"any" help:"leave out manifest lines that can't be parsed, instead of stopping"`
 	BadLineLimit float64  `yaml:"bad_line_limit" default:"0" check:"share" zero:"0.05, but ten lines in any case" help:"share of unusable manifest lines above which nothing is scored"`
 	machine      `yaml:",inline"`
@@ -53,9 +53,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if err := o.parse(args); err != nil {
 		return err
 	}
-	if err := o.noArguments(); err != nil {
-		return err
-	}
+	o.noArguments()
 	if err := o.apply(c.rules); err != nil {
 		return err
 	}
@@ -127,7 +125,7 @@ loss                  %.4f nats per utterance%s
 	return text
 }
 
-// leftOut lists the notes on lines that were not scored.
+// leftOut lists the notes on lines that were not scored, the first of each kind.
 func (r evalResult) leftOut() []data.Note {
 	notes := []data.Note{}
 	for _, n := range r.report.Notes {
@@ -140,16 +138,11 @@ func (r evalResult) leftOut() []data.Note {
 
 // reasons counts the lines that were left out, by what was wrong with them.
 func (r evalResult) reasons() []string {
-	counts := map[data.Kind]int{}
-	var kinds []data.Kind
-	for _, n := range r.leftOut() {
-		if counts[n.Kind]++; counts[n.Kind] == 1 {
-			kinds = append(kinds, n.Kind)
+	var reasons []string
+	for k, skipped := range r.report.Sorts() {
+		if skipped {
+			reasons = append(reasons, fmt.Sprintf("%d %s", r.report.CountOf(k, true), k))
 		}
-	}
-	reasons := make([]string, len(kinds))
-	for i, k := range kinds {
-		reasons[i] = fmt.Sprintf("%d %s", counts[k], k)
 	}
 	return reasons
 }
@@ -171,14 +164,17 @@ type leftOutLine struct {
 // json writes the result for programs.
 func (r evalResult) json(w io.Writer) error {
 	out := []leftOutLine{}
+	counts := map[string]int{}
 	for _, n := range r.leftOut() {
 		out = append(out, leftOutLine{n.File, n.Line, n.ID, string(n.Kind), n.Reason})
+		counts[string(n.Kind)] = r.report.CountOf(n.Kind, true)
 	}
 	return writeJSON(w, struct {
 		Model    string                `json:"model"`
 		Manifest string                `json:"manifest"`
 		Listed   int                   `json:"listed"` // lines
 		Result   *recognize.Evaluation `json:"result"`
-		LeftOut  []leftOutLine         `json:"left_out"` // not in the result
-	}{r.model.String(), r.manifest, r.report.Lines, r.scored, out})
+		LeftOut  []leftOutLine         `json:"left_out"` // not in the result; of many of a kind the first
+		Counts   map[string]int        `json:"left_out_counts"`
+	}{r.model.String(), r.manifest, r.report.Lines, r.scored, out, counts})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"konkanitrain/data/text/sentencepiece"
 	"konkanitrain/internal/words"
 )
 
@@ -37,6 +38,17 @@ func (u *Unknown) add(r rune, known bool) {
 		u.counts = map[rune]int{}
 	}
 	u.counts[r]++
+}
+
+// outside counts the characters of a text that no token can write, and that are counted as letters already.
+func (u *Unknown) outside(s string) {
+	for _, r := range s {
+		if string(r) == sentencepiece.Space {
+			continue
+		}
+		u.Letters--
+		u.add(r, false)
+	}
 }
 
 // Share is the part of the letters that is outside the vocabulary, 0 to 1.

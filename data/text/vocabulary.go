@@ -10,22 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// The ids that every vocabulary starts with. The network's losses number Blank and SosEos as well, in a package that
-// this one may not import; a test above both holds them equal.
-const (
-	Blank  int32 = 0 // the CTC blank
-	SosEos int32 = 1 // start and end of a sentence, for the decoder only
-	Unk    int32 = 2 // a character outside the vocabulary
-)
-
-// specials are the written names of the first ids.
-var specials = [...]string{"<blank>", "<sos/eos>", "<unk>"}
-
 // replacement stands for <unk> in decoded text: one character, so that it counts as one error.
 const replacement = utf8.RuneError
 
-// Vocabulary maps characters (Unicode code points) to ids and back. It never changes once made, and may be
-// used by several goroutines.
+// Vocabulary is the Tokenizer of characters (Unicode code points): a token for each. It never changes once made, and
+// may be used by several goroutines.
 type Vocabulary struct {
 	chars []rune // of ids len(specials) and up
 	ids   map[rune]int32
@@ -118,8 +107,15 @@ func (v *Vocabulary) Decode(ids []int32) string {
 	return b.String()
 }
 
+// String is "40 characters", the specials among them.
+func (v *Vocabulary) String() string { return fmt.Sprintf("%d characters", v.Size()) }
+
 // Diff says how v, stored with a model, differs from the vocabulary in use now: nil if every id means the same.
-func (v *Vocabulary) Diff(now *Vocabulary) []string {
+func (v *Vocabulary) Diff(other Tokenizer) []string {
+	now, ok := bare(other).(*Vocabulary)
+	if !ok {
+		return []string{fmt.Sprintf("tokenizer: the model has %v, the data %v", v, other)}
+	}
 	var out []string
 	if v.Size() != now.Size() {
 		out = append(out, fmt.Sprintf("vocabulary size: the model has %d, the data %d", v.Size(), now.Size()))
