@@ -3,7 +3,6 @@ package data
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,19 +13,16 @@ import (
 // sound is what is known of one audio file.
 type sound struct {
 	Recording
-	path  string
-	found bool
-	err   error
+	path    string
+	instead string // of which file it was taken, which isn't there; "" for none
+	found   bool
+	err     error
 }
 
 // probe reads the headers of all files that lines still need, each once, by the path as written. It stops when the
 // context ends, whose cause is the error then.
 func (in *intake) probe() error {
-	base := in.path
-	if !in.folder {
-		base = filepath.Dir(in.path)
-	}
-	r := &resolver{base: base, maps: in.options.PathMap, clips: in.clips}
+	r := &resolver{base: in.base, maps: in.options.PathMap, places: in.places, parents: in.parents}
 	rows := in.rows
 	rows.found = make([]sound, len(rows.paths.list))
 	wanted := make([]bool, len(rows.found))
@@ -41,7 +37,7 @@ func (in *intake) probe() error {
 		wait.Go(func() {
 			for i := next.Add(1) - 1; int(i) < len(wanted) && in.ctx.Err() == nil; i = next.Add(1) - 1 {
 				if f := &rows.found[i]; wanted[i] {
-					f.path, f.found = r.find(rows.paths.list[i])
+					f.path, f.instead, f.found = r.find(rows.paths.list[i])
 					if f.found {
 						f.Source = audio.File(f.path)
 						f.Info, f.err = audio.Probe(f.Source)
