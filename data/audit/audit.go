@@ -117,7 +117,7 @@ func (a *audit) item(i int, score float64, format string, args ...any) Item {
 	e := &a.all[i]
 	return Item{
 		Set: a.sets[e.set].Set.Path, File: e.File, Line: e.Line, ID: e.ID, Sound: e.Path(), Seconds: e.Duration, Text: e.Text,
-		Detail: fmt.Sprintf(format, args...), Score: score, Utterance: e.Utterance,
+		Detail: fmt.Sprintf(format, args...), Score: score, Utterance: e.Utterance, at: i,
 	}
 }
 

@@ -52,27 +52,27 @@ func (a *audit) figures(p Part, es []entry) Set {
 	s.Texts.Different, s.Texts.Repeated = repeated(es)
 
 	values := make([]float64, 0, len(es))
-	of := func(value func(e *entry) (float64, bool)) Distribution {
+	of := func(unit float64, value func(e *entry) (float64, bool)) Distribution {
 		values = values[:0]
 		for i := range es {
 			if v, ok := value(&es[i]); ok {
 				values = append(values, v)
 			}
 		}
-		return distribution(values)
+		return distribution(values, unit)
 	}
-	sounds := func(value func(e *entry) float32) Distribution {
-		return of(func(e *entry) (float64, bool) { return float64(value(e)), e.state == heard || e.state == steady })
+	sounds := func(unit float64, value func(e *entry) float32) Distribution {
+		return of(unit, func(e *entry) (float64, bool) { return float64(value(e)), e.state == heard || e.state == steady })
 	}
-	s.Length = of(func(e *entry) (float64, bool) { return e.Duration, true })
-	s.Letters = of(func(e *entry) (float64, bool) { return float64(e.letters), true })
-	s.Rate = of(func(e *entry) (float64, bool) {
+	s.Length = of(0, func(e *entry) (float64, bool) { return e.Duration, true })
+	s.Letters = of(1, func(e *entry) (float64, bool) { return float64(e.letters), true })
+	s.Rate = of(0, func(e *entry) (float64, bool) {
 		return e.rate(), e.letters > 0 && e.state != allQuiet && e.state != broken
 	})
-	s.Level = sounds(func(e *entry) float32 { return e.level })
-	s.Silence = sounds(func(e *entry) float32 { return e.silent })
-	s.Leading = sounds(func(e *entry) float32 { return e.leading })
-	s.Trailing = sounds(func(e *entry) float32 { return e.trailing })
+	s.Level = sounds(0, func(e *entry) float32 { return e.level })
+	s.Silence = sounds(0, func(e *entry) float32 { return e.silent })
+	s.Leading = sounds(1.0/framesPerSecond, func(e *entry) float32 { return e.leading })
+	s.Trailing = sounds(1.0/framesPerSecond, func(e *entry) float32 { return e.trailing })
 	return s
 }
 

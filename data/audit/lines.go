@@ -20,7 +20,7 @@ func (a *audit) judgeLines() {
 				found[kind] = &lineGroup{counts: map[data.Kind]int{}}
 			}
 			reason := strings.TrimPrefix(n.Reason, n.ID+": ")
-			item := Item{Set: p.Set.Path, File: n.File, Line: n.Line, ID: n.ID, Detail: reason}
+			item := Item{Set: p.Set.Path, File: n.File, Line: n.Line, ID: n.ID, Detail: reason, at: n.Line}
 			if i, used := noted[Place{n.File, n.Line}]; used {
 				item = a.item(i, 0, "%s", reason)
 			}
