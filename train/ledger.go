@@ -1,10 +1,12 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"konkanitrain/checkpoint"
@@ -61,12 +63,22 @@ const (
 type memory struct {
 	replica    update.Replica
 	parameters []model.Parameter
+	learned    []model.Parameter // those that have moments
+}
+
+func newMemory(replica update.Replica, net model.Config, t update.Tuning) memory {
+	all := model.Parameters(net)
+	return memory{replica, all, t.Learned(all)}
 }
 
 // tensors names the tensors of a flat buffer for a checkpoint; prefix comes before each name.
 func (m memory) tensors(of engine.Flat, prefix string) []checkpoint.Tensor {
+	parameters := m.learned
+	if of == engine.Weights {
+		parameters = m.parameters
+	}
 	var list []checkpoint.Tensor
-	for _, p := range m.parameters {
+	for _, p := range parameters {
 		list = append(list, checkpoint.Tensor{
 			Name: prefix + p.Name, Shape: p.Shape,
 			Save: func(w io.Writer) error { return m.replica.Export(of, p.Name, w) },
@@ -186,6 +198,15 @@ func (l *ledger) openCheckpoint(from *checkpoint.Checkpoint) error {
 			"a new run can start from them with --init_from %s", from.Path, from.Path)
 	}
 	changed, err := sameRun(l.state.Config, l.cfg)
+	var differ *checkpoint.SettingsError
+	if errors.As(err, &differ) && len(differ.Differences) == 1 && differ.Differences[0].Key == "freeze" {
+		how := "--init_from " + from.Path
+		if f := l.cfg.Optimizer.Freeze; len(f) > 0 {
+			how += " --freeze " + strings.Join(f, ",")
+		}
+		return fmt.Errorf("resume from %s: %w, since its optimizer holds nothing of what was frozen; or begin a new run with %s in another checkpoint_dir",
+			from.Path, err, how)
+	}
 	if err != nil {
 		return fmt.Errorf("resume from %s: %w, or start anew in another checkpoint_dir", from.Path, err)
 	}

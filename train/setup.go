@@ -96,7 +96,8 @@ func (r *run) allocate() error {
 	counts := model.Count(r.net)
 	r.ledger.state.Parameters = counts.Total
 	r.report.say("model: %v; vocabulary %d", counts, r.ledger.state.Vocabulary.Size())
-	network, err := update.NetworkOn(r.computing.Target(), r.net)
+	r.sayTuning()
+	network, err := update.NetworkOn(r.computing.Target(), r.net, r.cfg.Tuning())
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func (r *run) allocate() error {
 	r.equip(replica)
 	r.judge = recognize.New(r.net, replica, r.cfg.Optimizer.BatchSize, r.ledger.state.Vocabulary, r.cfg.Policy())
 	r.judge.Share(r.fit())
-	r.ledger.memory, r.ledger.kernels = memory{replica, model.Parameters(r.net)}, r.kernels()
+	r.ledger.memory, r.ledger.kernels = newMemory(replica, r.net, r.cfg.Tuning()), r.kernels()
 	if err := r.prepareSnapshot(); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ type state struct {
 	Config     json.RawMessage  `json:"config"` // by key, as in a YAML file
 	Vocabulary text.Stored      `json:"vocabulary"`
 	Stats      *feature.Stats   `json:"feature_stats,omitempty"` // of global normalization
+	Source     string           `json:"source,omitempty"`        // the model whose weights the run began with
 	Parameters int              `json:"parameters"`
 	Progress   progress         `json:"progress"`
 	LossScale  update.LossScale `json:"loss_scale"`
