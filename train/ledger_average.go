@@ -57,7 +57,7 @@ func (r *run) average(ctx context.Context, n int) error {
 		e, err := r.score(ctx, r.sets.val)
 		if err != nil {
 			if ctx.Err() != nil {
-				return ErrInterrupted
+				return r.saidInterrupted()
 			}
 			return err
 		}
@@ -196,7 +196,7 @@ func (l *ledger) saveAverage(a averaged, scored bool) (path string, err error) {
 			path, err = l.write(dir, checkpoint.Content{Model: l.memory.weights(), Description: description, State: &a.state})
 		}
 		if err != nil {
-			return "", fmt.Errorf("%w; the run itself is saved, and --resume auto makes the average later", err)
+			return "", fmt.Errorf("%w; the run itself is saved, and this makes the average later: %s", err, l.resumeCommand(""))
 		}
 	}
 	if err := checkpoint.RemoveOthers(dir, path); err != nil {

@@ -81,6 +81,7 @@ func (l *ledger) sayDifferences() {
 			"some of its utterances come twice or not at all", words.Count(window, "utterance"), p.WindowSize, p.Epoch+1, p.Window+1)
 	}
 	if p.SetHash != "" && p.SetHash != l.setHash {
+		l.state.Trend = trend{}
 		say("WARNING: the training set is not what it was when the checkpoint was written: %s now, %d then, or others, or of "+
 			"other lengths; they come in another order, so some of those of epoch %d come twice or not at all",
 			words.Count(l.setSize, "utterance"), p.SetSize, p.Epoch+1)

@@ -24,14 +24,18 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	}
 	report := newReporter(o.Out)
 	r := &run{
-		cfg: cfg, first: true, base: baseBytes(), program: cmp.Or(o.Program, "konkanitrain"), buffersOnly: o.buffersOnly, staged: map[string]string{},
+		cfg: cfg, first: true, base: baseBytes(), buffersOnly: o.buffersOnly, staged: map[string]string{},
 		report: report, ledger: newLedger(cfg, report),
+	}
+	r.ledger.program = cmp.Or(o.Program, r.ledger.program)
+	r.ledger.record, r.ledger.settle, r.ledger.renewed = r.record, r.settle, r.folderRenewed
+	if o.Origin != nil && o.Origin.Checkpoint == nil {
+		r.ledger.sayNew()
 	}
 	if err := r.openDevice(o); err != nil {
 		return nil, err
 	}
 	r.stage("Start")
-	r.ledger.record, r.ledger.settle, r.ledger.renewed = r.record, r.settle, r.folderRenewed
 	for _, part := range []func() error{
 		func() error { return r.ledger.open(o.Origin) },
 		func() error { return r.loadData(ctx) },
@@ -163,7 +167,7 @@ func (r *run) begin() error {
 		}
 	}
 	r.record("start", first)
-	r.report.startBar(r.total(), r.updater.Updates)
+	r.report.begin(pace{begun: r.updater.Updates, total: r.total(), epochs: r.cfg.Optimizer.NumEpochs})
 	r.ledger.started = time.Now()
 	return nil
 }

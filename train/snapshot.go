@@ -181,7 +181,7 @@ func (r *run) rescue(err error) error {
 	case !l.inside(l.newest):
 		return l.withNewest(err)
 	default:
-		return fmt.Errorf("%w\nupdate %d is saved in %s; %s made again: %s", err, l.onDisk, l.newest, areMade(again), r.resumeCommand(""))
+		return fmt.Errorf("%w\nupdate %d is saved in %s; %s made again: %s", err, l.onDisk, l.newest, areMade(again), r.ledger.resumeCommand(""))
 	}
 }
 
