@@ -43,7 +43,7 @@ func TestFiles(t *testing.T) {
 		t.Error("a file that is given twice is one utterance")
 	}
 	s := FileSet(files, 16000)
-	if len(s.Utterances) != 3 || s.Report.Lines != 6 || s.Report.Kept != 3 || s.Report.Seconds != 2 || s.SampleRate != 16000 {
+	if s.Len() != 3 || s.Report.Lines != 6 || s.Report.Kept != 3 || s.Report.Seconds != 2 || s.SampleRate != 16000 {
 		t.Errorf("%+v, %+v", s, s.Report)
 	}
 	// It is a set like others: a loader reads it.
