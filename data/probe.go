@@ -24,10 +24,10 @@ type sound struct {
 func (in *intake) probe() error {
 	r := &resolver{base: in.base, maps: in.options.PathMap, places: in.places, parents: in.parents}
 	rows := in.rows
-	rows.found = make([]sound, len(rows.paths.list))
+	rows.found = append(rows.found, make([]sound, len(rows.paths.list)-in.sounds)...)
 	wanted := make([]bool, len(rows.found))
-	for i, s := range rows.sounds {
-		if s >= 0 && !wanted[s] {
+	for i := in.from; i < len(rows.sounds); i++ {
+		if s := rows.sounds[i]; s >= 0 && !wanted[s] {
 			wanted[s] = rows.at(i).unfit == 0
 		}
 	}
@@ -57,7 +57,8 @@ func (in *intake) probe() error {
 func (in *intake) foundAny() error {
 	r := in.rows
 	first, n := -1, 0
-	for i, s := range r.sounds {
+	for i := in.from; i < len(r.sounds); i++ {
+		s := r.sounds[i]
 		if s < 0 || r.at(i).unfit > 0 {
 			continue
 		}
