@@ -39,20 +39,31 @@ func Run(ctx context.Context, sets []Part, o Options) (*Report, error) {
 			return nil, err
 		}
 	}
+	judged := make(chan struct{})
+	go func() { // of a million utterances it takes seconds
+		defer close(judged)
+		a.judge()
+	}()
+	select {
+	case <-judged:
+		return a.report, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx) // what is being judged is nobody's any more
+	}
+}
+
+// judge makes the report of what was heard and read.
+func (a *audit) judge() {
 	a.judgeSound()
 	a.judgeRates()
 	a.judgeOverlaps()
 	a.judgeCharacters()
 	a.judgeLines()
 	a.describe()
-	slices.SortStableFunc(a.report.Findings, byGravity)
 	if a.report.Findings == nil {
 		a.report.Findings = []Finding{}
 	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return a.report, nil
+	slices.SortStableFunc(a.report.Findings, byGravity)
 }
 
 // audit is one in progress.

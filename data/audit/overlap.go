@@ -27,7 +27,7 @@ func (a *audit) judgeOverlaps() {
 		}
 	})
 	a.find("sound_in_both", Fault, a.both, "%s held out and in training, with the same sound: scores on it flatter the model", "utterance is", "utterances are")
-	a.find("text_in_both", Doubt, long, "%s held out and has a text of 20 letters or more that is in training too", "utterance is", "utterances are")
+	a.find("text_in_both", Doubt, long, "%s held out, with a text of 20 letters or more that is in training too", "utterance is", "utterances are")
 	speakers, names := a.judgeSpeakers()
 	a.report.Overlaps = []Overlap{}
 	for second := range a.sets {
