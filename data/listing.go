@@ -2,22 +2,31 @@ package data
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"konkanitrain/data/archive"
+	"konkanitrain/data/audio"
 )
 
-// entry is one line of a manifest as it is written.
+// entry is one line of a manifest as it is written. Its strings may be parts of a text that is read; whoever keeps one
+// clones it.
 type entry struct {
 	id, audio, speaker string
+	source             audio.Source // where the sound lies, if audio is no path
 	text               string
 	offset, duration   float64  // seconds; duration 0 is not stated
 	odd                string   // a stated duration that is no number of seconds; "" if there is none
 	part               bool     // from offset on, duration long; otherwise the whole file
 	twice              []string // keys that stand more than once in the line
+	textless           bool     // there is no key for a text in the line
+	other              choice   // another key had another text
+	samples            bool     // offset and duration are in samples, not in seconds
 	file               string   // where it is written
 	line               int
 
@@ -29,72 +38,90 @@ func (e *entry) fail(kind Kind, format string, args ...any) {
 	e.kind, e.reason = kind, fmt.Sprintf(format, args...)
 }
 
-// listing is a manifest as it is written.
+// listing is a manifest while it is read: whoever reads it gives each of its lines to take, in their order.
 type listing struct {
-	entries []entry
+	ctx     context.Context
+	prepare func(*entry) // comes before take; of several entries at once
+	take    func(*entry)
+	lines   int // that were taken
+	index   *archive.Index
+
 	notes   []string // about whole files
-	clips   bool     // audio may be in clips/
-	folder  bool     // the manifest is a folder, and paths are relative to it
+	places  []string // folders, from base, in which audio may be too
+	base    string   // the folder that paths are relative to,
+	parents bool     // or one above it
 }
 
-// list reads a manifest of any form.
-func list(path string) (listing, error) {
+// add prepares an entry and takes it.
+func (l *listing) add(e entry) {
+	l.prepare(&e)
+	l.take(&e)
+}
+
+// read reads a manifest of any form.
+func (l *listing) read(path string) error {
+	if is, err := l.archive(path); is || err != nil {
+		return err
+	}
 	stat, err := os.Stat(path)
 	if err != nil {
-		return listing{}, fmt.Errorf("manifest: %w%s", err, tildeHint(path))
+		return fmt.Errorf("manifest: %w%s", err, tildeHint(path))
 	}
 	if stat.IsDir() {
-		return listKaldi(path)
+		return l.readFolder(path)
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return listing{}, fmt.Errorf("manifest: %w", err)
-	}
-	return listFile(path, b)
+	return l.readFile(path)
 }
 
-// listFile reads a manifest that is one file with the content b.
-func listFile(path string, b []byte) (listing, error) {
-	b, note, err := decode(path, b)
+// readFile reads a manifest that is one file.
+func (l *listing) readFile(path string) error {
+	l.base = filepath.Dir(path)
+	t, err := openText(path)
 	if err != nil {
-		return listing{}, err
+		return err
 	}
-	extension := strings.ToLower(filepath.Ext(path))
-	if i := bytes.IndexByte(b[:min(len(b), 512)], 0); i >= 0 && !isText(b, extension) {
-		return listing{}, fmt.Errorf("manifest %s: byte %d is 0, so this is not a text file; "+
-			"a manifest is JSON lines, CSV, TSV or a Kaldi folder",
-			path, i+1)
-	}
-	read := listJSON
-	if form, ok := tables[extension]; ok {
-		read = form
-	}
-	l, err := read(path, b)
-	if note != "" {
-		l.notes = append(l.notes, note)
-	}
-	if err == nil && len(l.entries) == 0 {
-		err = fmt.Errorf("manifest %s: no line in it, %d bytes", path, len(b))
-	}
-	return l, err
+	defer t.Close()
+	return l.readText(t)
 }
 
-// tables are the forms of manifest that begin with a header, by the file's extension. Every other file is JSON lines.
-var tables = map[string]func(path string, b []byte) (listing, error){".tsv": listTSV, ".csv": listCSV}
+// readText reads the text of such a file.
+func (l *listing) readText(t *textFile) error {
+	read := formOf(t)
+	if i := bytes.IndexByte(t.head[:min(len(t.head), 512)], 0); i >= 0 && !isText(t.head, read.table) {
+		return fmt.Errorf("manifest %s: byte %d is 0, so this is not a text file; a manifest is %s", t.path, i+1, Forms)
+	}
+	take := l.take
+	l.take = func(e *entry) {
+		l.lines++
+		take(e)
+	}
+	err := read.lines(l, t)
+	if t.note != "" {
+		l.notes = append(l.notes, t.note)
+	}
+	if err == nil && l.lines == 0 && l.ctx.Err() == nil {
+		err = fmt.Errorf("manifest %s: no line in it, %d bytes", t.path, t.bytes)
+	}
+	return err
+}
 
 // isText tells a text file with blocks of zeros in it, which a crash left and which are a matter of their lines, from
 // another kind of file: it starts with a JSON object, perhaps behind zeros, or with a table's header.
-func isText(b []byte, extension string) bool {
-	if _, table := tables[extension]; table {
-		header, _, _ := bytes.Cut(b, []byte("\n"))
+func isText(head []byte, table bool) bool {
+	if table {
+		header, _, _ := bytes.Cut(head, []byte("\n"))
 		return bytes.IndexByte(header, 0) < 0
 	}
-	return bytes.HasPrefix(bytes.TrimLeft(b, "\x00\r\n\t "), []byte("{"))
+	return bytes.HasPrefix(bytes.TrimLeft(head, "\x00\r\n\t "), []byte("{"))
 }
 
-// seconds reads a number of seconds.
+// seconds reads a number of seconds, with a decimal comma or point.
 func seconds(s string) (float64, bool) {
-	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	s = strings.TrimSpace(s)
+	if whole, part, comma := strings.Cut(s, ","); comma && !strings.ContainsAny(s, ".eE") {
+		s = whole + "." + part
+	}
+	v, err := strconv.ParseFloat(s, 64)
 	return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 

@@ -3,7 +3,6 @@ package data
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,76 +13,89 @@ import (
 // sound is what is known of one audio file.
 type sound struct {
 	Recording
-	path  string
-	found bool
-	err   error
+	path    string
+	instead string // of which file it was taken, which isn't there; "" for none
+	found   bool
+	err     error
 }
 
-// probe reads the headers of all files that entries still need, each once, by the path as written. It stops when the
+// probe reads the headers of all files that lines still need, each once, by the path as written. It stops when the
 // context ends, whose cause is the error then.
-func probe(ctx context.Context, l listing, manifest string, o Options) (map[string]*sound, error) {
-	base := manifest
-	if !l.folder {
-		base = filepath.Dir(manifest)
-	}
-	r := &resolver{base: base, maps: o.PathMap, clips: l.clips}
-	sounds := map[string]*sound{}
-	var paths []string
-	for i := range l.entries {
-		if e := &l.entries[i]; e.kind == "" && sounds[e.audio] == nil {
-			sounds[e.audio] = new(sound)
-			paths = append(paths, e.audio)
+func (in *intake) probe() error {
+	r := &resolver{base: in.base, maps: in.options.PathMap, places: in.places, parents: in.parents}
+	rows := in.rows
+	tars := &beside{in: in}
+	rows.found = make([]sound, len(rows.paths.list))
+	wanted := make([]bool, len(rows.found))
+	for i, s := range rows.sounds {
+		if s >= 0 && !wanted[s] {
+			wanted[s] = rows.at(i).unfit == 0
 		}
 	}
 	var next atomic.Int64
 	var wait sync.WaitGroup
-	for range min(o.Workers, len(paths)) {
+	for range min(in.options.Workers, len(wanted)) {
 		wait.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(paths) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				f := sounds[paths[i]] // the map isn't written any more
-				if f.path, f.found = r.find(paths[i]); f.found {
-					f.Source = audio.File(f.path)
-					f.Info, f.err = audio.Probe(f.Source)
+			for i := next.Add(1) - 1; int(i) < len(wanted) && in.ctx.Err() == nil; i = next.Add(1) - 1 {
+				if wanted[i] {
+					in.look(&rows.found[i], int(i), r, tars)
 				}
 			}
 		})
 	}
 	wait.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	in.index.Save() // also of a part, where it ends early
+	in.notes = append(in.notes, tars.notes()...)
+	in.notes = append(in.notes, in.index.Notes()...)
+	if in.ctx.Err() != nil {
+		return context.Cause(in.ctx)
 	}
-	return sounds, nil
+	return nil
+}
+
+// look finds sound number i and reads its header.
+func (in *intake) look(f *sound, i int, r *resolver, tars *beside) {
+	written := in.rows.paths.list[i]
+	if i < len(in.rows.sources) && in.rows.sources[i] != nil {
+		f.path, f.found, f.Source = written, true, in.rows.sources[i]
+	} else if f.path, f.instead, f.found = r.find(written); f.found {
+		f.Source = audio.File(f.path)
+	} else if f.Source, f.err = tars.find(written); f.Source != nil || f.err != nil {
+		f.found = true
+	}
+	if f.found && f.err == nil {
+		f.Info, f.err = in.index.Probe(f.Source)
+	}
 }
 
 // foundAny is one error if not a single file is where the manifest says.
-func foundAny(sounds map[string]*sound, entries []entry, manifest string) error {
-	var first *entry
-	n := 0
-	for i := range entries {
-		e := &entries[i]
-		if e.kind != "" {
+func (in *intake) foundAny() error {
+	r := in.rows
+	first, n := -1, 0
+	for i, s := range r.sounds {
+		if s < 0 || r.at(i).unfit > 0 {
 			continue
 		}
-		if sounds[e.audio].found {
+		if r.found[s].found {
 			return nil
 		}
-		if n++; first == nil {
-			first = e
+		if n++; first < 0 {
+			first = i
 		}
 	}
-	if first == nil {
+	if first < 0 {
 		return nil
 	}
-	folder := slashes(first.audio)
+	written, looked := r.paths.list[r.sounds[first]], r.found[r.sounds[first]].path
+	folder := slashes(written)
 	folder = folder[:max(strings.LastIndexByte(folder, '/'), 0)]
 	if folder == "" {
 		folder = "FOLDER"
 	}
-	looked := sounds[first.audio].path
-	if looked == first.audio {
+	if looked == written {
 		looked = "written"
 	}
 	return fmt.Errorf("manifest %s: 0 of %d audio files found. The first, on line %d, is %s, looked for as %s. "+
 		"If the files lie elsewhere on this computer, map the paths: --path_map '%s=NEW_FOLDER' (path_map in a YAML file)%s",
-		manifest, n, first.line, first.audio, looked, folder, tildeHint(first.audio))
+		in.path, n, r.at(first).line, written, looked, folder, tildeHint(written))
 }

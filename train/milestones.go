@@ -63,7 +63,12 @@ func (r *run) interrupted() error {
 	} else if err != nil {
 		return fmt.Errorf("interrupted, and the state is not saved: %w", err)
 	}
-	return ErrInterrupted
+	return r.saidInterrupted()
+}
+
+// saidInterrupted is ErrInterrupted with the command that goes on.
+func (r *run) saidInterrupted() error {
+	return fmt.Errorf("%w; go on with: %s", ErrInterrupted, r.ledger.resumeCommand(""))
 }
 
 // score scores a set with the weights in memory and names files that can't be read any more.
@@ -116,12 +121,12 @@ func (r *run) blankAlarm(e *recognize.Evaluation) []string {
 		"too little data (%s, %.1f minutes) or too few updates; texts that don't belong to the sound; "+
 		"letters outside the vocabulary%s; a subsampling of %d that leaves too few frames",
 		words.Count(n, "update"), e.Score.Utterances, 100*e.BlankShare, o.LearningRate, r.warmupSetting(),
-		words.Count(len(r.sets.train.Utterances), "utterance"), r.sets.train.Seconds()/60, unknown, r.cfg.Model.Subsampling)}
+		words.Count(r.sets.train.Len(), "utterance"), r.sets.train.Seconds()/60, unknown, r.cfg.Model.Subsampling)}
 }
 
 // finish validates and saves what the last update made, and scores the test set with the averaged weights or the best.
 func (r *run) finish(ctx context.Context) error {
-	defer r.report.close()
+	r.report.close()
 	if r.profiling() {
 		return r.printProfile()
 	}
@@ -155,7 +160,7 @@ func (r *run) finish(ctx context.Context) error {
 	r.stage("After Test")
 	if err != nil {
 		if ctx.Err() != nil {
-			return ErrInterrupted // all is saved but the test set's score
+			return r.saidInterrupted() // all is saved but the test set's score
 		}
 		return r.withoutMemory(err)
 	}
@@ -176,9 +181,9 @@ func (r *run) sayUnreadable() {
 	if n := r.ledger.state.Progress.TooLarge; n > 0 {
 		r.report.say("WARNING: %s not trained on for lack of memory, counted in each epoch; they are named above or in an earlier session", words.Count(int(n), "utterance"))
 	}
-	if lost := len(r.sets.train.Utterances) - r.sets.train.Outcome().Kept; lost > 0 {
+	if lost := r.sets.train.Len() - r.sets.train.Outcome().Kept; lost > 0 {
 		r.report.say("WARNING: %s of %d could not be read and took no part in training; they are named above or in an earlier session",
-			words.Count(lost, "utterance"), len(r.sets.train.Utterances))
+			words.Count(lost, "utterance"), r.sets.train.Len())
 	}
 }
 

@@ -94,11 +94,11 @@ type trouble struct {
 func (a *audit) list() {
 	n := 0
 	for _, p := range a.sets {
-		n += len(p.Set.Utterances)
+		n += p.Set.Len()
 	}
 	a.all = make([]entry, 0, n)
 	for i, p := range a.sets {
-		for _, u := range p.Set.Utterances {
+		for _, u := range p.Set.All() {
 			a.all = append(a.all, entry{Utterance: u, set: int32(i), letters: letters(u.Text)})
 		}
 	}

@@ -13,9 +13,9 @@ func (a *audit) describe() {
 	for i, p := range a.sets {
 		from := 0
 		for _, before := range a.sets[:i] {
-			from += len(before.Set.Utterances)
+			from += before.Set.Len()
 		}
-		a.report.Sets = append(a.report.Sets, a.figures(p, a.all[from:from+len(p.Set.Utterances)]))
+		a.report.Sets = append(a.report.Sets, a.figures(p, a.all[from:from+p.Set.Len()]))
 	}
 }
 
@@ -135,9 +135,9 @@ func (s shares) list() []Share {
 // leftOut counts the lines that are left out by why.
 func leftOut(r *data.Report) []Share {
 	s := shares{}
-	for i := range r.Notes {
-		if n := &r.Notes[i]; n.Skipped {
-			s.add(string(n.Kind), 0)
+	for kind, skipped := range r.Sorts() {
+		if skipped {
+			s[string(kind)] = &Share{Value: string(kind), Count: r.CountOf(kind, skipped)}
 		}
 	}
 	return s.list()

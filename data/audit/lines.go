@@ -26,6 +26,13 @@ func (a *audit) judgeLines() {
 			}
 			found[kind].note(item, n.Kind)
 		}
+		for kind, skipped := range p.Set.Report.Sorts() {
+			n, more := data.Note{Kind: kind, Skipped: skipped}, p.Set.Report.Unkept(kind, skipped)
+			if more > 0 {
+				found[kindOf(&n)].count += more
+				found[kindOf(&n)].counts[kind] += more
+			}
+		}
 	}
 	for _, f := range []struct {
 		kind      string

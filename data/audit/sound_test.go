@@ -171,7 +171,7 @@ func TestClip(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r audio.Reader
-	info, got, err := r.Read(audio.File(path), 0, 0)
+	info, got, err := r.Read(audio.File(path), nil, 0, 0)
 	if err != nil || info.Rate != 8000 || info.Channels != 1 || len(info.Warnings) > 0 || len(got) != len(x) {
 		t.Fatalf("%+v, %d samples, %v", info, len(got), err)
 	}
