@@ -71,8 +71,8 @@ func (c *characters) at(r rune) *letter {
 // read counts the characters of utterance i and looks at its words.
 func (c *characters) read(i int) {
 	e := &c.all[i]
-	held := c.held(e)
-	for _, r := range e.Text {
+	text, held := c.text(i), c.held(e)
+	for _, r := range text {
 		l := c.at(r)
 		if held {
 			l.heldOut++
@@ -86,16 +86,16 @@ func (c *characters) read(i int) {
 			c.count(l.script, i)
 		}
 	}
-	if why := damage(e.Text); why != "" {
+	if why := damage(text); why != "" {
 		c.damaged.add(c.item(i, 0, "%s", why))
 	}
-	if why := c.mixedWords(e.Text); why != "" {
+	if why := c.mixedWords(text); why != "" {
 		c.mixed.add(c.item(i, 0, "%s", why))
 	}
-	if why := c.lookalikes(e.Text); why != "" {
+	if why := c.lookalikes(text); why != "" {
 		c.alike.add(c.item(i, 0, "%s", why))
 	}
-	if why := loneMarks(e.Text); why != "" {
+	if why := loneMarks(text); why != "" {
 		c.lone.add(c.item(i, 0, "%s", why))
 	}
 }
@@ -282,7 +282,8 @@ func (c *characters) report(all []*letter) {
 		x := Character{Char: string(l.rune), Code: fmt.Sprintf("U+%04X", l.rune), Script: l.script, Train: l.train, HeldOut: l.heldOut, Lines: []Place{}}
 		if l.train < rareCharacter {
 			for _, i := range l.lines {
-				x.Lines = append(x.Lines, Place{c.all[i].File, c.all[i].Line})
+				u := c.utterance(int(i))
+				x.Lines = append(x.Lines, Place{u.File, u.Line})
 			}
 		}
 		out.Characters = append(out.Characters, x)
@@ -338,7 +339,7 @@ func (c *characters) judgeScripts() {
 		for _, i := range c.scripts[s.Name].lines {
 			if !named[i] {
 				named[i] = true
-				g.add(c.item(int(i), 1-float64(s.Letters)/float64(total), "%s: %s", s.Name, inScript(c.all[i].Text, s.Name)))
+				g.add(c.item(int(i), 1-float64(s.Letters)/float64(total), "%s: %s", s.Name, inScript(c.text(int(i)), s.Name)))
 			}
 		}
 	}

@@ -37,6 +37,9 @@ func (a *audit) find(kind string, grade Grade, g group, title, one, many string)
 		return
 	}
 	g.trim()
+	for k := range g.items {
+		a.fill(&g.items[k])
+	}
 	noun := many
 	if g.count == 1 {
 		noun = one

@@ -56,8 +56,8 @@ func (a *audit) alikeInLength(order []int32) (groups [][]int32) {
 	return groups
 }
 
-// rate is letters a second of sound.
-func (e *entry) rate() float64 { return float64(e.letters) / e.spoken() }
+// lettersASecond is letters a second of sound.
+func (e *entry) lettersASecond() float64 { return float64(e.letters) / e.spoken() }
 
 // spread is the middle of logarithms of rates, and a robust deviation from it.
 type spread struct{ middle, deviation float64 }
@@ -69,7 +69,7 @@ func (a *audit) spread(order []int32) spread {
 	}
 	values := make([]float64, len(order))
 	for k, i := range order {
-		values[k] = math.Log(a.all[i].rate())
+		values[k] = math.Log(a.all[i].lettersASecond())
 	}
 	slices.Sort(values)
 	middle := quantile(values, 0.5)
@@ -88,7 +88,7 @@ func (a *audit) judgeGroup(g []int32, all spread, fast, slow *group) {
 	alike := a.spread(g)
 	for _, i := range g {
 		e := &a.all[i]
-		here, among := alike.of(e.rate()), all.of(e.rate())
+		here, among := alike.of(e.lettersASecond()), all.of(e.lettersASecond())
 		g := fast
 		switch {
 		case here >= rateOutlier && among >= rateAmong:
@@ -98,6 +98,6 @@ func (a *audit) judgeGroup(g []int32, all spread, fast, slow *group) {
 			continue
 		}
 		g.add(a.item(int(i), math.Abs(here), "%d letters in %.2f s of sound, %.3g a second; others: %.3g",
-			e.letters, e.spoken(), e.rate(), math.Exp(alike.middle)))
+			e.letters, e.spoken(), e.lettersASecond(), math.Exp(alike.middle)))
 	}
 }
