@@ -22,8 +22,10 @@ func (l *listing) archive(path string) (bool, error) {
 	if found == nil || err != nil {
 		return false, err
 	}
-	stat, err := os.Stat(path)
-	l.folder = err == nil && stat.IsDir()
+	l.base = filepath.Dir(path)
+	if stat, err := os.Stat(path); err == nil && stat.IsDir() {
+		l.base = path
+	}
 	l.notes = append(l.notes, found.Notes...)
 	for i := range found.Rows {
 		l.add(rowEntry(&found.Rows[i]))
@@ -73,11 +75,7 @@ func (b *beside) notes() []string {
 }
 
 func (b *beside) open() {
-	folder := b.in.path
-	if !b.in.folder {
-		folder = filepath.Dir(folder)
-	}
-	for _, f := range []string{folder, filepath.Join(folder, "..")} {
+	for _, f := range []string{b.in.base, filepath.Join(b.in.base, "..")} {
 		if b.found, b.err = archive.OpenBeside(b.in.ctx, f, b.in.index); b.found != nil || b.err != nil {
 			return
 		}

@@ -41,6 +41,7 @@ func Load(ctx context.Context, path string, o Options) (*Set, error) {
 	if err := in.foundAny(); err != nil {
 		return nil, err
 	}
+	in.sayChoices()
 	s := in.choose()
 	if err := s.enough(); err != nil {
 		return nil, err
@@ -60,6 +61,7 @@ type intake struct {
 	stated  []float64      // durations of the rows, in seconds; 0 is not stated
 	reasons map[int]string // of rows that can't be used, the first of each kind
 	failed  map[Kind]int
+	choices []chosen
 	broken  []string // the first lines that can't be parsed
 }
 
@@ -74,6 +76,9 @@ func newIntake(ctx context.Context, path string, o Options) *intake {
 func (in *intake) add(e *entry) {
 	i := in.rows.add(e)
 	in.stated = append(in.stated, e.duration)
+	if e.other != (choice{}) && e.kind == "" {
+		in.chose(e)
+	}
 	if e.kind == "" {
 		return
 	}

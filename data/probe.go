@@ -3,7 +3,6 @@ package data
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,19 +14,16 @@ import (
 // sound is what is known of one audio file.
 type sound struct {
 	Recording
-	path  string
-	found bool
-	err   error
+	path    string
+	instead string // of which file it was taken, which isn't there; "" for none
+	found   bool
+	err     error
 }
 
 // probe reads the headers of all files that lines still need, each once, by the path as written. It stops when the
 // context ends, whose cause is the error then.
 func (in *intake) probe() error {
-	base := in.path
-	if !in.folder {
-		base = filepath.Dir(in.path)
-	}
-	r := &resolver{base: base, maps: in.options.PathMap, clips: in.clips}
+	r := &resolver{base: in.base, maps: in.options.PathMap, places: in.places, parents: in.parents}
 	rows := in.rows
 	tars := &beside{in: in}
 	rows.found = make([]sound, len(rows.paths.list))
@@ -63,7 +59,7 @@ func (in *intake) look(f *sound, i int, r *resolver, tars *beside) {
 	written := in.rows.paths.list[i]
 	if i < len(in.rows.sources) && in.rows.sources[i] != nil {
 		f.path, f.found, f.Source = written, true, in.rows.sources[i]
-	} else if f.path, f.found = r.find(written); f.found {
+	} else if f.path, f.instead, f.found = r.find(written); f.found {
 		f.Source = audio.File(f.path)
 	} else if f.Source, f.err = tars.find(written); f.Source != nil || f.err != nil {
 		f.found = true
