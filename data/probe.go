@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unique"
 
 	"konkanitrain/data/audio"
 )
@@ -64,7 +65,9 @@ func (in *intake) look(f *sound, i int, r *resolver, tars *beside) {
 		f.found = true
 	}
 	if f.found && f.err == nil {
-		f.Info, f.err = in.index.Probe(f.Source)
+		if f.Info, f.err = in.index.Probe(f.Source); f.err == nil {
+			f.Info.Path, f.Info.Format = f.path, unique.Make(f.Info.Format).Value() // once each in memory
+		}
 	}
 }
 
