@@ -87,7 +87,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 // rules are what the settings have to agree with, on disk and on this machine.
 func (c *evalConfig) rules(p *settings.Problems) {
 	c.trained.rules(p)
-	p.Add(needFile("manifest", c.Manifest, "FILE (JSON lines, CSV, Common Voice TSV or a Kaldi folder)"))
+	p.Add(needManifest("manifest", c.Manifest))
 	p.Add(settings.About("per_utterance", tableOnly(c.PerUtterance)))
 	p.Add(train.CheckPathMap(c.PathMap))
 	c.machine.rules(p)

@@ -7,8 +7,8 @@ import (
 
 // Nearest is the candidate that name was probably meant to be, "" if none is near. Near is a candidate at an edit
 // distance of a third of its letters or less, one with all the words of name or the other way round (warmup,
-// warmup_updates), and one whose words begin with the letters of name (lr, learning_rate). Of
-// several the last kind comes first, then what begins with name; among equals the first candidate.
+// warmup_updates), and one whose words begin with the letters of name (lr, learning_rate). Of the latter two kinds the
+// last comes first, and then what begins with name.
 func Nearest(name string, candidates []string) string {
 	name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
 	best, bestDistance := "", 0
