@@ -253,3 +253,22 @@ func TestGrouped(t *testing.T) {
 		}
 	}
 }
+
+// A plan knows what is frozen: fewer bytes and fewer parameters that learn, and to the byte what the run holds.
+func TestPlanKnowsWhatIsFrozen(t *testing.T) {
+	cfg := tiny(t, speak(t, babble(12, 8, 1)...))
+	whole := mustPlan(t, cfg, PlanOptions{})
+	cfg.Optimizer.Freeze = []string{"encoder.subsample", "encoder.blocks.0", "decoder.embed"}
+	cfg.Optimizer.LRScale = []string{"encoder=0.1"}
+	plan := mustPlan(t, cfg, PlanOptions{})
+	r := startBuffersOnly(t, elsewhere(t, cfg))
+	checkHeld(t, "frozen", plan.AsSet, r)
+	learned := size(r.ledger.memory.learned)
+	if a, b := plan.Parameters, whole.Parameters; a.Total != b.Total || b.Learned != b.Total || a.Learned != learned || learned >= a.Total {
+		t.Errorf("%d of %d parameters learn, want %d", a.Learned, a.Total, learned)
+	}
+	a, b := plan.AsSet, whole.AsSet
+	if a.Weights != b.Weights || a.Gradients >= b.Gradients || a.Moments >= b.Moments || a.Arena >= b.Arena {
+		t.Errorf("frozen %+v, whole %+v", a, b)
+	}
+}
