@@ -179,6 +179,20 @@ func (s *Set) sound(i int) (samples, rate int) {
 	return int(s.rows.samples[i]), s.rows.found[s.rows.sounds[i]].Info.Rate
 }
 
+// written is how the sound of utterance i is written.
+func (s *Set) written(i int) Sound {
+	var recording *Recording
+	if s.rows == nil {
+		recording = s.given[i].Recording
+	} else {
+		recording = &s.rows.found[s.rows.sounds[i]].Recording
+	}
+	if recording == nil { // an utterance of which only the lengths are known
+		return Sound{s.SampleRate, 1}
+	}
+	return Sound{recording.Info.Rate, recording.Info.Channels}
+}
+
 // Text is the normalized text of utterance i.
 func (s *Set) Text(i int) string {
 	if s.rows == nil {
@@ -204,6 +218,7 @@ func (s *Set) Seconds() float64 { return s.Report.Seconds }
 // count brings the sums of a report up to date with the utterances, without those that were lost.
 func (s *Set) count(r *Report, lost func(i int) bool) {
 	r.Kept, r.Seconds, r.Shortest, r.Longest, r.StartsWithMark = 0, 0, 0, 0, 0
+	r.SampleRate, r.Sounds = s.SampleRate, map[Sound]int{}
 	for i := range s.Len() {
 		if lost != nil && lost(i) {
 			continue
@@ -211,6 +226,7 @@ func (s *Set) count(r *Report, lost func(i int) bool) {
 		d := s.Duration(i)
 		r.Kept++
 		r.Seconds += d
+		r.Sounds[s.written(i)]++
 		r.Longest = max(r.Longest, d)
 		if r.Kept == 1 || d < r.Shortest {
 			r.Shortest = d
