@@ -179,18 +179,21 @@ func (s *Set) sound(i int) (samples, rate int) {
 	return int(s.rows.samples[i]), s.rows.found[s.rows.sounds[i]].Info.Rate
 }
 
+// recording is that of utterance i, nil where only its lengths are known.
+func (s *Set) recording(i int) *Recording {
+	if s.rows == nil {
+		return s.given[i].Recording
+	}
+	return &s.rows.found[s.rows.sounds[i]].Recording
+}
+
 // written is how the sound of utterance i is written.
 func (s *Set) written(i int) Sound {
-	var recording *Recording
-	if s.rows == nil {
-		recording = s.given[i].Recording
-	} else {
-		recording = &s.rows.found[s.rows.sounds[i]].Recording
-	}
-	if recording == nil { // an utterance of which only the lengths are known
+	r := s.recording(i)
+	if r == nil {
 		return Sound{s.SampleRate, 1}
 	}
-	return Sound{recording.Info.Rate, recording.Info.Channels}
+	return Sound{r.Info.Rate, r.Info.Channels}
 }
 
 // Text is the normalized text of utterance i.
