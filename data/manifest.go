@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"konkanitrain/data/archive"
 	"konkanitrain/internal/words"
 )
 
@@ -67,7 +68,7 @@ type intake struct {
 func newIntake(ctx context.Context, path string, o Options) *intake {
 	in := &intake{path: path, options: o, rows: &rows{letters: new(letters)}, report: &Report{Path: path},
 		reasons: map[int]string{}, failed: map[Kind]int{}}
-	in.listing = listing{ctx: ctx, prepare: o.checkText, take: in.add}
+	in.listing = listing{ctx: ctx, prepare: o.checkText, take: in.add, index: archive.NewIndex(o.Index)}
 	return in
 }
 

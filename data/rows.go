@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"konkanitrain/data/audio"
 	"konkanitrain/internal/philox"
 )
 
@@ -27,7 +28,8 @@ type rows struct {
 	paths    interned // of sounds, as they are written
 	speakers interned
 	files    interned
-	found    []sound // by path
+	sources  []audio.Source // by path, of those that are none; it may be shorter than paths
+	found    []sound        // by path
 
 	pack []byte // to pack in
 }
@@ -103,6 +105,12 @@ func (r *rows) add(e *entry) int {
 	sound := int32(-1)
 	if e.audio != "" {
 		sound = r.paths.number(e.audio)
+		if e.source != nil {
+			if need := int(sound) + 1 - len(r.sources); need > 0 {
+				r.sources = append(r.sources, make([]audio.Source, need)...)
+			}
+			r.sources[sound] = e.source
+		}
 	}
 	r.sounds = append(r.sounds, sound)
 	return i
