@@ -23,7 +23,7 @@ type known struct {
 }
 
 // Probe describes a recording, as [audio.Probe] does, without opening it where the index knows it. What it finds is
-// kept by Save: of all recordings in archives, and of files that are no WAV file, since their whole length may have to be
+// kept by Save: of all recordings in archives, and of files that are not WAV, since their whole length may have to be
 // gone through.
 func (x *Index) Probe(src audio.Source) (audio.Info, error) {
 	archive, key, k, err := x.key(src)
