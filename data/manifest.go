@@ -10,6 +10,7 @@ import (
 
 	"konkanitrain/data/audio"
 	"konkanitrain/data/feature"
+	"konkanitrain/data/text"
 	"konkanitrain/internal/philox"
 	"konkanitrain/internal/words"
 )
@@ -95,7 +96,7 @@ func (s *Set) checkText(e *entry, o Options) {
 	if e.kind != "" {
 		return
 	}
-	e.text = o.Text.Normalize(e.text)
+	e.text = s.Report.Changes.Normalize(o.Text, e.text, text.Place{File: e.file, Line: e.line})
 	switch n := utf8.RuneCountInString(e.text); {
 	case n == 0:
 		e.fail(EmptyText, "%s", e.name())
