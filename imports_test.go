@@ -20,6 +20,7 @@ var mayImport = map[string][]string{
 	"internal/settings":    {}, // flags and YAML
 	"internal/safetensors": {},
 	"internal/arenapage":   {}, // a plan's memory as a page
+	"internal/auditpage":   {}, // what was found in sets, as a page
 	"internal/frames":      {}, // the arithmetic of lengths
 	"internal/philox":      {}, // random numbers
 	"internal/simd":        {"internal/philox"},
@@ -37,7 +38,7 @@ var mayImport = map[string][]string{
 	"update":    {"internal/frames", "internal/philox", "device", "op", "engine", "model", "data"},
 	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
 	"train":     {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
-	"cmd":       {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
+	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "update", "internal/philox"}, // programs, as in cmd
 
 	"internal/ptx": {}, // the cards' kernels as committed files, and their compiler
@@ -68,6 +69,7 @@ var forbidden = []struct {
 	why   string
 }{
 	{"konkanitrain/internal/testkit", []string{"internal/optest"}, "it is for tests"},
+	{"konkanitrain/internal/testkit/browser", nil, "it is for tests"},
 	{"konkanitrain/internal/optest", nil, "it is for tests"},
 	{"konkanitrain/device/faulty", nil, "it is for tests"},
 	{"konkanitrain/device/cuda/simulated", nil, "it is for tests"},

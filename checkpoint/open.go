@@ -38,8 +38,11 @@ func Open(path string) (*Checkpoint, error) {
 }
 
 // withHint is the error of opening path, or nil. Where path is no checkpoint, but a folder with some in it, the error
-// says which one to name instead.
+// says which one to name instead; of a file of PyTorch's it says that.
 func withHint(path string, err error) error {
+	if err != nil && PyTorch(path) {
+		return fmt.Errorf("%s: %w", path, ErrPyTorch)
+	}
 	entries, _ := List(path)
 	if len(entries) == 0 || !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -63,6 +63,13 @@ func TestPresets(t *testing.T) {
 			if w := c.Window(); w < 16 || w > 32 {
 				t.Errorf("%d utterances in an update, want 16 to 32", w)
 			}
+			// The rate rises for a share of a run on any set, or for no more than a third of one on the recordings that
+			// there are: 320 in the example, 2,700 in the digits' training set.
+			recordings := map[string]int{"smoke.yaml": 320, "digits.yaml": 2700}[file]
+			if o := c.Optimizer; recordings == 0 && !(o.WarmupShare > 0 && o.WarmupShare <= 0.2) ||
+				recordings > 0 && (o.WarmupShare > 0 || 3*o.WarmupUpdates > o.NumEpochs*recordings/c.Window()) {
+				t.Errorf("the rate rises for %d updates, or a share of %g: too long, or not for every set", o.WarmupUpdates, o.WarmupShare)
+			}
 			if !strings.HasPrefix(c.Run.CheckpointDir, "runs/"+strings.TrimSuffix(file, ".yaml")) {
 				t.Errorf("checkpoint_dir is %s: a preset has its own", c.Run.CheckpointDir)
 			}

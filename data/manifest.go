@@ -204,7 +204,7 @@ func (s *Set) enough() error {
 func (s *Set) checkLimit(r *Report) error {
 	bad := 0
 	for i := range r.Notes {
-		if r.Notes[i].Kind.bad() {
+		if r.Notes[i].Kind.Bad() {
 			bad++
 		}
 	}

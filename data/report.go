@@ -37,9 +37,9 @@ var kinds = []Kind{
 	WrongDuration, RepeatedKey, AudioWarning, NoMemory, RepeatedSource,
 }
 
-// bad kinds count against Options.BadLimit: the list and the files don't belong together. The others are
+// Bad kinds count against Options.BadLimit: the list and the files don't belong together. The others are
 // choices and remarks.
-func (k Kind) bad() bool {
+func (k Kind) Bad() bool {
 	return k == Broken || k == Unmatched || k == Missing || k == Unreadable || k == PastEnd
 }
 

@@ -70,12 +70,12 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	for _, k := range []Kind{Broken, Unmatched, Missing, Unreadable, PastEnd} {
-		if !k.bad() {
+		if !k.Bad() {
 			t.Errorf("%q isn't bad", k)
 		}
 	}
 	for _, k := range []Kind{EmptyText, TooShort, TooLong, TextTooLong, CTCTooShort, CTCTooFast, WrongDuration, RepeatedKey, AudioWarning, RepeatedSource} {
-		if k.bad() {
+		if k.Bad() {
 			t.Errorf("%q is bad", k)
 		}
 	}

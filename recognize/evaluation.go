@@ -59,37 +59,6 @@ func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 // NothingRead says that not one file could be read: the scores say nothing about the model.
 func (e *Evaluation) NothingRead() bool { return e.Failed > 0 && e.Score.Utterances == 0 }
 
-// Better says whether e beats other, which may be nil: by words, then characters, then loss; any finite loss beats one
-// that isn't. Files that could not be read count as if nothing in them had been recognized, so that the few that were
-// left when a disk went away make no best score.
-func (e *Evaluation) Better(other *Evaluation) bool {
-	if other == nil {
-		return true
-	}
-	a, b := e.rank(), other.rank()
-	for i := range a {
-		if a[i] != b[i] {
-			return a[i] < b[i]
-		}
-	}
-	return false
-}
-
-// rank is what evaluations are compared by, the lower the better, the most important number first.
-func (e *Evaluation) rank() [3]float64 {
-	rank := [3]float64{e.WER, e.CER, float64(e.Loss)}
-	if e.Failed > 0 {
-		w, c := e.Score.Words, e.Score.Chars
-		w.Add(text.Counts{Del: e.FailedWords, Ref: e.FailedWords})
-		c.Add(text.Counts{Del: e.FailedChars, Ref: e.FailedChars})
-		rank[0], rank[1] = w.Rate(), c.Rate()
-	}
-	if !finite(rank[2]) {
-		rank[2] = math.Inf(1)
-	}
-	return rank
-}
-
 // String is one line with the counts behind the rates.
 func (e *Evaluation) String() string {
 	w, c := e.Score.Words, e.Score.Chars

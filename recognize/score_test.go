@@ -260,33 +260,6 @@ func TestEvaluateUnknownLetters(t *testing.T) {
 	}
 }
 
-func TestBetterGoesByWordsThenCharactersThenLoss(t *testing.T) {
-	e := func(wer, cer, loss float64) *Evaluation { return &Evaluation{WER: wer, CER: cer, Loss: Nats(loss)} }
-	order := []*Evaluation{e(0.1, 0.5, math.NaN()), e(0.2, 0.1, 9), e(0.2, 0.2, 1), e(0.2, 0.2, 2), e(0.2, 0.2, math.Inf(1))}
-	for i := range order {
-		for j := range order {
-			if got := order[i].Better(order[j]); got != (i < j) {
-				t.Errorf("%d better than %d: %v", i, j, got)
-			}
-		}
-	}
-	if !order[3].Better(nil) {
-		t.Error("the first score is not the best so far")
-	}
-	// Three good words of ten, the others' files gone, are not better than eight of ten.
-	few, many := &Evaluation{Failed: 7, FailedWords: 7, FailedChars: 70}, &Evaluation{WER: 0.2, CER: 0.2}
-	few.Score.Words.Ref, few.Score.Chars.Ref = 3, 30
-	if few.Better(many) || !many.Better(few) {
-		t.Error("what is left when files are gone makes the best score")
-	}
-	// One file of many that is gone costs no more than itself.
-	most := &Evaluation{WER: 0.1, CER: 0.1, Failed: 1, FailedWords: 1, FailedChars: 5}
-	most.Score.Words.Ref, most.Score.Words.Sub, most.Score.Chars.Ref, most.Score.Chars.Sub = 90, 9, 450, 45
-	if !most.Better(many) {
-		t.Error("one file that is gone hides a better score")
-	}
-}
-
 func TestTroublesAreSaid(t *testing.T) {
 	e := &Evaluation{Failed: 7, NonFinite: 1, Infeasible: 2, failures: strings.Split("a b c d e f g", " "), nonFinite: []string{"u1"}}
 	e.Score.Utterances = 3

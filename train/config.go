@@ -23,7 +23,7 @@ type DataConfig struct {
 	TrainManifest string    `yaml:"train_manifest" default:"" check:"path" help:"manifest to train on: JSON lines, CSV, Common Voice TSV or a Kaldi folder"`
 	ValManifest   string    `yaml:"val_manifest" default:"" check:"path" zero:"no validation" help:"manifest to validate on"`
 	TestManifest  string    `yaml:"test_manifest" default:"" check:"path" help:"manifest to score once, when training has ended: with the best weights, or the averaged ones where average_last is set"`
-	PathMap       []string  `yaml:"path_map" default:"" check:"any" help:"replace the start of audio paths, FROM=TO; may be given several times"`
+	PathMap       []string  `yaml:"path_map" default:"" check:"path map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
 	SkipBadLines  bool      `yaml:"skip_bad_lines" default:"false" check:"any" help:"leave out manifest lines that can't be parsed, instead of stopping"`
 	BadLineLimit  float64   `yaml:"bad_line_limit" default:"0" check:"share" zero:"0.05, but ten lines in any case" help:"share of unusable manifest lines above which the run stops before training"`
 	UnknownLimit  float64   `yaml:"unknown_limit" default:"0.05" check:"share" help:"share of letters outside the vocabulary above which the run stops before training"`
@@ -67,8 +67,10 @@ type OptimizerConfig struct {
 	GradAccum     int     `yaml:"grad_accum" default:"2" check:"1.." alias:"gradient_accumulation_steps" help:"micro-batches in an update: batch_size x grad_accum utterances"`
 	NumEpochs     int     `yaml:"num_epochs" default:"30" check:"1..1000000000" help:"passes over the training data"`
 	MaxUpdates    int     `yaml:"max_updates" default:"0" check:"0.." zero:"no limit" resume:"free" help:"stop after this many updates"`
-	LearningRate  float64 `yaml:"learning_rate" default:"0.001" check:">0..1" help:"peak learning rate, reached at warmup_updates"`
+	LearningRate  float64 `yaml:"learning_rate" default:"0.001" check:">0..1" help:"peak learning rate, reached at the end of the warm-up"`
 	WarmupUpdates int     `yaml:"warmup_updates" default:"1000" check:"1.." help:"updates over which the learning rate rises"`
+	WarmupShare   float64 `yaml:"warmup_share" default:"0" check:"share" zero:"warmup_updates counts" instead:"warmup_updates" help:"in place of warmup_updates: share of the updates of num_epochs over which the learning rate rises"`
+	LongWarmup    bool    `yaml:"long_warmup" default:"false" check:"any" resume:"free" help:"allow a warm-up that is longer than num_epochs: the learning rate never gets to its peak"`
 	WeightDecay   float64 `yaml:"weight_decay" default:"0.001" check:"0..<1" help:"decoupled weight decay"`
 	GradClip      float64 `yaml:"grad_clip" default:"5" check:">0.." help:"largest gradient norm; larger ones are scaled down"`
 }
@@ -95,7 +97,9 @@ type RunConfig struct {
 	KeepLast        int     `yaml:"keep_last" default:"3" check:"1.." resume:"free" help:"checkpoints to keep, beside the best one and those for average_last"`
 	AverageLast     int     `yaml:"average_last" default:"0" check:"0.." zero:"off" help:"at the end of training, average the weights of this many checkpoints (the last ones that save_every asked for, and the end's) into checkpoint_dir/averaged"`
 	EvalEvery       int     `yaml:"eval_every" default:"0" check:"0.." zero:"each epoch" help:"updates between validations"`
+	BestBy          string  `yaml:"best_by" default:"auto" check:"auto|wer|cer|loss" help:"what makes a validation the best, and of which equals the rest decides; auto: wer, and cer as long as wer is 90 % or more"`
 	EarlyStop       int     `yaml:"early_stop" default:"0" check:"0.." zero:"never" help:"stop after this many validations without a better score"`
+	EarlyStopDelta  float64 `yaml:"early_stop_delta" default:"0" check:"0.." zero:"any improvement counts" help:"how much better a score has to be to count for early_stop: points of percent of wer and cer, nats of loss"`
 	LogEvery        int     `yaml:"log_every" default:"10" check:"1.." resume:"free" help:"updates between progress lines"`
 	BlankAlarm      int     `yaml:"blank_alarm" default:"500" check:"0.." unit:"updates" help:"updates after which a validation with nothing but empty output raises an alarm"`
 	SnapshotEvery   int     `yaml:"snapshot_every" default:"50" check:"0.." zero:"never" resume:"free" help:"on a card: updates between copies of weights and moments to the host's memory, from which the run is saved if the card fails"`

@@ -122,7 +122,7 @@ func TestValidationLossIsNotFinite(t *testing.T) {
 	if l := float64(again.ledger.state.Best.Loss); !math.IsNaN(l) {
 		t.Errorf("the loss is read as %g", l)
 	}
-	if e := (&recognize.Evaluation{WER: again.ledger.state.Best.WER, CER: again.ledger.state.Best.CER, Loss: 1e9}); !e.Better(again.ledger.state.Best) || again.ledger.state.Best.Better(e) {
+	if e := (&recognize.Evaluation{WER: again.ledger.state.Best.WER, CER: again.ledger.state.Best.CER, Loss: 1e9}); !e.Better(again.ledger.state.Best, recognize.ByAuto) || again.ledger.state.Best.Better(e, recognize.ByAuto) {
 		t.Error("a finite loss doesn't beat one that is none")
 	}
 }

@@ -272,7 +272,11 @@ func (l *ledger) end() string {
 	case o.MaxUpdates > 0 && s.Progress.Updates >= o.MaxUpdates:
 		return fmt.Sprintf("max_updates %d is reached", o.MaxUpdates)
 	case patience > 0 && s.Stale >= patience:
-		return fmt.Sprintf("no better score in %s in a row (early_stop %d)", words.Count(s.Stale, "validation"), patience)
+		better := "no better score"
+		if delta := l.cfg.Run.EarlyStopDelta; delta > 0 {
+			better = fmt.Sprintf("no score better by %g (early_stop_delta)", delta)
+		}
+		return fmt.Sprintf("%s in %s in a row (early_stop %d)", better, words.Count(s.Stale, "validation"), patience)
 	}
 	return ""
 }
@@ -306,17 +310,46 @@ func (l *ledger) nameBest() {
 
 // judge keeps a validation of the present weights, and says what became of it, for the progress line.
 func (l *ledger) judge(e *recognize.Evaluation) (mark string) {
-	s := &l.state
+	s, by := &l.state, recognize.Measure(l.cfg.Run.BestBy)
 	s.Score, s.Judged, l.standing = e, s.Progress.Updates, ahead
-	switch {
-	case e.NothingRead():
+	if e.NothingRead() {
 		return "  (not counted: none of the files can be read)"
-	case e.Better(s.Best):
-		s.Best, s.BestStep, s.Stale = e, s.Progress.Updates, 0
-		return "  (best so far)"
 	}
-	s.Stale++
+	better, counts := e.Better(s.Best, by), l.counts(e, by)
+	if better {
+		s.Best, s.BestStep = e, s.Progress.Updates
+	}
+	if counts {
+		s.Stale = 0
+	} else {
+		s.Stale++
+	}
+	switch {
+	case better && counts:
+		return "  (best so far)"
+	case better:
+		return "  (best so far, by less than early_stop_delta)"
+	}
 	return ""
+}
+
+// counts says whether a validation is so much better that early_stop waits anew. early_stop_delta is measured from the
+// last one that was, so that many small improvements add up to one that counts.
+func (l *ledger) counts(e *recognize.Evaluation, by recognize.Measure) bool {
+	s, delta := &l.state, l.cfg.Run.EarlyStopDelta
+	if delta == 0 {
+		s.Reference = nil
+		return e.Better(s.Best, by)
+	}
+	if s.Reference == nil {
+		s.Reference = s.Best
+	}
+	const rounding = 1e-9 // 42.5 % is half a point better than 43 %
+	if e.Gain(s.Reference, by) < delta-rounding {
+		return false
+	}
+	s.Reference = e
+	return true
 }
 
 // close gives the folder up.

@@ -112,10 +112,10 @@ func (r *run) blankAlarm(e *recognize.Evaluation) []string {
 	}
 	o := r.cfg.Optimizer
 	return []string{fmt.Sprintf("ALARM: after %s the output is empty for all %d validation utterances; %.1f %% of the frames are blank. "+
-		"Likely causes: a learning rate that is too high or a warmup that is too short (learning_rate %g, warmup_updates %d); "+
+		"Likely causes: a learning rate that is too high or a warm-up that is too short (learning_rate %g, %s); "+
 		"too little data (%s, %.1f minutes) or too few updates; texts that don't belong to the sound; "+
 		"letters outside the vocabulary%s; a subsampling of %d that leaves too few frames",
-		words.Count(n, "update"), e.Score.Utterances, 100*e.BlankShare, o.LearningRate, o.WarmupUpdates,
+		words.Count(n, "update"), e.Score.Utterances, 100*e.BlankShare, o.LearningRate, r.warmupSetting(),
 		words.Count(len(r.sets.train.Utterances), "utterance"), r.sets.train.Seconds()/60, unknown, r.cfg.Model.Subsampling)}
 }
 

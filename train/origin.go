@@ -2,6 +2,7 @@ package train
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,6 +31,9 @@ func FindOrigin(r RunConfig) (*Origin, error) {
 	}
 	c, err := checkpoint.Open(filepath.Clean(r.Resume))
 	if err != nil {
+		if errors.Is(err, checkpoint.ErrPyTorch) {
+			return nil, fmt.Errorf("resume: %w", err)
+		}
 		if stat, _ := os.Stat(r.Resume); stat != nil && !stat.IsDir() {
 			return nil, fmt.Errorf("resume: %s is a file, not a checkpoint's folder: there is no optimizer in it to go on with; "+
 				"--init_from %s starts a new run with its weights, if it is a model's", r.Resume, r.Resume)

@@ -148,7 +148,7 @@ func (r *run) close() {
 
 // total is the number of updates the run will have made at its end, if none is skipped.
 func (r *run) total() int {
-	n := r.cfg.Optimizer.NumEpochs * r.sets.loader.Windows()
+	n := r.all()
 	if m := r.cfg.Optimizer.MaxUpdates; m > 0 {
 		n = min(n, m)
 	}

@@ -26,6 +26,7 @@ func tiny(t testing.TB, manifest string) Config {
 		SubsampleChannels: 4, Dropout: 0.1, CTCWeight: 0.3, LabelSmoothing: 0.1,
 	}
 	c.Optimizer.BatchSize, c.Optimizer.GradAccum, c.Optimizer.WarmupUpdates, c.Optimizer.NumEpochs = 2, 2, 20, 100
+	c.Optimizer.LongWarmup = true // most runs are cut short
 	c.Run.CheckpointDir, c.Run.CPUWorkers, c.Run.LogEvery = filepath.Join(t.TempDir(), "run"), 2, 1
 	return c
 }

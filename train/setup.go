@@ -8,7 +8,6 @@ import (
 
 	"konkanitrain/device"
 	"konkanitrain/engine"
-	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/recognize"
 	"konkanitrain/update"
@@ -36,6 +35,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	for _, part := range []func() error{
 		func() error { return r.ledger.open(o.Origin) },
 		func() error { return r.loadData(ctx) },
+		r.setWarmup,
 		r.at("Data Loaded"),
 		r.allocate,
 		r.at("Model Built"),
@@ -124,7 +124,7 @@ func (r *run) equip(replica update.Replica) {
 	r.replica = replica
 	c := r.cfg.Optimizer
 	r.updater = update.New(r.net, replica, update.Options{
-		BatchSize: c.BatchSize, Half: r.cfg.Run.FP16, Seed: r.cfg.Run.Seed, LearningRate: c.LearningRate, Warmup: c.WarmupUpdates,
+		BatchSize: c.BatchSize, Half: r.cfg.Run.FP16, Seed: r.cfg.Run.Seed, LearningRate: c.LearningRate, Warmup: r.ledger.state.Warmup.Updates,
 		WeightDecay: c.WeightDecay, GradClip: c.GradClip,
 	})
 	fit := r.fit()
@@ -165,16 +165,6 @@ func (r *run) begin() error {
 	r.report.startBar(r.total(), r.updater.Updates)
 	r.ledger.started = time.Now()
 	return nil
-}
-
-// warnOfWarmup says where training ends while the learning rate still rises.
-func (r *run) warnOfWarmup() {
-	warmup, updates := r.cfg.Optimizer.WarmupUpdates, r.total()
-	if updates >= warmup || r.profiling() || r.ended() {
-		return
-	}
-	r.report.say("WARNING: training ends after %s, and the rate rises for %d (warmup_updates): it reaches only %.2g %% of learning_rate; "+
-		"train longer, or set warmup_updates to %d or less", words.Count(updates, "update"), warmup, 100*float64(updates)/float64(warmup), updates)
 }
 
 func (r *run) logDir() string {

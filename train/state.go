@@ -18,6 +18,7 @@ type state struct {
 	Parameters int              `json:"parameters"`
 	Progress   progress         `json:"progress"`
 	LossScale  update.LossScale `json:"loss_scale"`
+	Warmup     warmup           `json:"warmup,omitzero"`
 	Lessons    lessons          `json:"memory,omitzero"`
 	Since      sums             `json:"since_record,omitzero"`
 	Due        []int            `json:"due"`                  // updates after which a save was due, the last ones
@@ -36,11 +37,13 @@ type judgment struct {
 	Best     *recognize.Evaluation `json:"best,omitempty"`
 	BestStep int                   `json:"best_step,omitempty"`
 	Judged   int                   `json:"judged"` // update of the last validation; 0: none
-	Stale    int                   `json:"stale"`  // validations since the best one
+	Stale    int                   `json:"stale"`  // validations since the last one that counted for early_stop
+	// Reference is that one, where early_stop_delta is set.
+	Reference *recognize.Evaluation `json:"reference,omitempty"`
 }
 
 // forgetBest begins the search for the best anew.
-func (j *judgment) forgetBest() { j.Best, j.BestStep, j.Stale = nil, 0, 0 }
+func (j *judgment) forgetBest() { j.Best, j.BestStep, j.Stale, j.Reference = nil, 0, 0, nil }
 
 // stateFormat is the version of state. It changes when an older program would misread it.
 const stateFormat = 1

@@ -2,35 +2,107 @@ package train
 
 import (
 	"bytes"
+	"strings"
 	"testing"
+
+	"konkanitrain/internal/testkit"
 )
 
-// A run that ends before its rate is at the peak says so, once; others don't.
+// warming is a run of 60 updates, with 2 in each of its 30 epochs.
+func warming(t *testing.T) Config {
+	cfg := small(tiny(t, speak(t, babble(24, 4, 1)...)))
+	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.NumEpochs, cfg.Optimizer.WarmupUpdates = 8, 2, 30, 1000
+	cfg.Optimizer.LongWarmup = false
+	return cfg
+}
+
+// A warm-up that is longer than all epochs is refused before anything is made, unless it is asked for.
 func TestWarmupThatNeverEnds(t *testing.T) {
-	manifest := speak(t, babble(24, 4, 1)...)
+	for name, change := range map[string]func(c *Config){
+		"the learning rate rises for 1000 updates (warmup_updates 1000), and training ends after 60, with the last of 30 epochs: " +
+			"it gets only to 6 % of learning_rate; set warmup_updates to 20 or less, or warmup_share to 0.1, or train longer, " +
+			"or say with long_warmup that this is meant": func(c *Config) {},
+		"rises for 61 updates": func(c *Config) { c.Optimizer.WarmupUpdates = 61 },
+	} {
+		cfg := warming(t)
+		change(&cfg)
+		_, err := Run(t.Context(), cfg, Options{})
+		testkit.MustFail(t, err, name)
+		mustHave(t, cfg.Run.CheckpointDir)
+	}
+}
+
+// What is no refusal may be a warning, once; a warm-up of a third of the run or less is none.
+func TestLongWarmupIsWarnedOf(t *testing.T) {
 	said := func(change func(c *Config)) string {
 		t.Helper()
-		cfg := small(tiny(t, manifest))
-		cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.NumEpochs, cfg.Optimizer.WarmupUpdates = 8, 2, 30, 1000
+		cfg := warming(t)
 		change(&cfg)
 		var out bytes.Buffer
 		start(t, cfg, &out)
 		return out.String()
 	}
-	mustContainOnce(t, said(func(*Config) {}), "WARNING: training ends after 60 updates, and the rate rises for 1000 (warmup_updates): "+
-		"it reaches only 6 % of learning_rate; train longer, or set warmup_updates to 60 or less")
-	mustContainOnce(t, said(func(c *Config) { c.Optimizer.WarmupUpdates = 61 }), "training ends after 60 updates")
-	mustContainOnce(t, said(func(c *Config) { c.Optimizer.WarmupUpdates, c.Optimizer.MaxUpdates = 60, 59 }), "training ends after 59 updates")
+	mustContainOnce(t, said(func(c *Config) { c.Optimizer.LongWarmup = true }), "WARNING: the learning rate rises for 1000 updates (warmup_updates 1000), "+
+		"and training ends after 60: it gets only to 6 % of learning_rate; train longer, or set warmup_updates to 20 or less, or warmup_share to 0.1")
+	mustContainOnce(t, said(func(c *Config) { c.Optimizer.WarmupUpdates, c.Optimizer.MaxUpdates = 60, 59 }),
+		"rises for 60 updates (warmup_updates 60), and training ends after 59: it gets only to 98 %") // a place to stop at is no end
+	mustContainOnce(t, said(func(c *Config) { c.Optimizer.WarmupUpdates = 21 }), "rises for 21 updates (warmup_updates 21), and training ends after 60: little is left")
+	mustContainOnce(t, said(func(c *Config) { c.Optimizer.WarmupShare = 0.5 }), "rises for 30 updates (warmup_share 0.5), and training ends after 60: little is left")
 	for name, change := range map[string]func(c *Config){
-		"warm":    func(c *Config) { c.Optimizer.WarmupUpdates = 60 },
-		"longer":  func(c *Config) { c.Optimizer.NumEpochs = 500 },
+		"a third": func(c *Config) { c.Optimizer.WarmupUpdates = 20 },
+		"share":   func(c *Config) { c.Optimizer.WarmupShare = 0.1 },
+		"longer":  func(c *Config) { c.Optimizer.NumEpochs = 1500 },
 		"profile": func(c *Config) { c.Run.ProfileSteps = 5 },
 	} {
-		if s := said(change); bytes.Contains([]byte(s), []byte("warmup_updates")) {
+		if s := said(change); strings.Contains(s, "the learning rate rises") {
 			t.Errorf("%s: it says\n%s", name, s)
 		}
 	}
-	cfg := once(t, small(tiny(t, manifest)))
-	cfg.Optimizer.MaxUpdates = 2
-	mustNotContain(t, mustRun(t, cfg), "warmup_updates") // it has ended already
+	cfg := once(t, small(tiny(t, speak(t, babble(24, 4, 1)...))))
+	cfg.Optimizer.MaxUpdates, cfg.Optimizer.LongWarmup, cfg.Optimizer.NumEpochs = 2, false, 1 // resumed: no refusal; and it has ended
+	mustNotContain(t, mustRun(t, cfg), "the learning rate rises")
+}
+
+// A share is one of the updates of all epochs; a run with it is, bit for bit, the one with as many updates. A resumed
+// run keeps the warm-up that it began with, whatever the number of epochs is then, unless the share changes.
+func TestWarmupShare(t *testing.T) {
+	share := warming(t)
+	share.Optimizer.WarmupShare, share.Optimizer.MaxUpdates = 0.1, 12
+	mustRun(t, share)
+	updates := elsewhere(t, share)
+	updates.Optimizer.WarmupShare, updates.Optimizer.WarmupUpdates = 0, 6
+	mustRun(t, updates)
+	sameWeights(t, share, updates, 12)
+
+	cut := elsewhere(t, share)
+	cut.Optimizer.MaxUpdates = 4 // in the warm-up
+	mustRun(t, cut)
+	cut.Optimizer.MaxUpdates, cut.Optimizer.NumEpochs = 12, 300
+	mustRun(t, withResume(cut))
+	sameWeights(t, share, cut, 12)
+
+	r := start(t, withResume(cut), nil)
+	if w := r.ledger.state.Warmup; w.Updates != 6 {
+		t.Errorf("resumed with more epochs: %+v, want 6 updates", w)
+	}
+	r.close()
+	cut.Optimizer.WarmupShare = 0.2
+	if w := start(t, withResume(cut), nil).ledger.state.Warmup; w.Updates != 120 {
+		t.Errorf("resumed with another share: %+v, want 120 updates", w)
+	}
+	least := warming(t)
+	least.Optimizer.WarmupShare = 1e-9
+	if w := start(t, least, nil).ledger.state.Warmup; w.Updates != 1 {
+		t.Errorf("of a share of next to nothing: %+v, want 1 update", w)
+	}
+}
+
+// sameWeights holds two runs to the same weights and moments after an update.
+func sameWeights(t *testing.T, a, b Config, update int) {
+	t.Helper()
+	model, moments, _ := readCheckpoint(t, a.Run.CheckpointDir, update)
+	otherModel, otherMoments, _ := readCheckpoint(t, b.Run.CheckpointDir, update)
+	if !bytes.Equal(model, otherModel) || !bytes.Equal(moments, otherMoments) {
+		t.Errorf("weights or moments after update %d differ", update)
+	}
 }

@@ -18,7 +18,7 @@ type evalConfig struct {
 	Manifest     string   `yaml:"manifest" default:"" check:"path" help:"manifest to score on"`
 	PerUtterance string   `yaml:"per_utterance" default:"" check:"path" help:"file for one line of tab-separated values for each utterance; - for standard output"`
 	JSON         bool     `yaml:"json" default:"false" check:"any" help:"print the result as JSON"`
-	PathMap      []string `yaml:"path_map" default:"" check:"any" help:"replace the start of audio paths, FROM=TO; may be given several times"`
+	PathMap      []string `yaml:"path_map" default:"" check:"path map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
 	SkipBadLines bool     `yaml:"skip_bad_lines" default:"false" check:"any" help:"leave out manifest lines that can't be parsed, instead of stopping"`
 	BadLineLimit float64  `yaml:"bad_line_limit" default:"0" check:"share" zero:"0.05, but ten lines in any case" help:"share of unusable manifest lines above which nothing is scored"`
 	machine      `yaml:",inline"`
@@ -53,9 +53,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if err := o.parse(args); err != nil {
 		return err
 	}
-	if err := o.noArguments(); err != nil {
-		return err
-	}
+	o.noArguments()
 	if err := o.apply(c.rules); err != nil {
 		return err
 	}

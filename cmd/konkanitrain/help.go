@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"konkanitrain/internal/settings"
 	"konkanitrain/train"
 )
 
@@ -41,6 +42,8 @@ func printHelp(w io.Writer, name string) error {
 	case "train":
 		text, err = trainHelp()
 		text = usageLine(trainCommand()) + text
+	case "data":
+		text, err = dataHelp()
 	case "plan":
 		text, err = planHelp()
 	case "eval":
@@ -86,9 +89,10 @@ func trainHelp() (string, error) {
   konkanitrain --checkpoint_dir runs/optimized --resume auto
 
 Every setting is a flag and a key of the YAML file that --config names (batch_size: 2). Flags overrule the file,
-the file overrules the defaults; a resumed run takes what neither of them gives from its checkpoint. Flags may be
-written with - for _. Paths, also those in a YAML file, start at the working directory; those inside a
-manifest start at the manifest.` + t.otherNames() + `
+the file overrules the defaults; a resumed run takes what neither of them gives from its checkpoint. Of several
+--config a later one overrules an earlier one. Flags may be written with - for _. Paths, also those in a YAML file,
+start at the working directory, and ~/ at their start is the home folder; those inside a manifest start at the
+manifest.` + t.otherNames() + `
 
 Ctrl-C (or SIGTERM, or a closed terminal) finishes the update, saves and exits with code 130; a second one, half a
 second later or more, stops at once.
@@ -147,6 +151,18 @@ func (o *options) usages() string {
 		fmt.Fprintf(&s, "\nConfiguration:\n%s", rest.FlagUsagesWrapped(helpWidth()))
 	}
 	return s.String()
+}
+
+// ownUsages lists the flags of set, a command's own beside those of train, and that of the YAML file.
+func (o *trainOptions) ownUsages(set *settings.Set) string {
+	own := pflag.NewFlagSet(o.command, pflag.ContinueOnError)
+	own.SortFlags = false
+	o.flags.VisitAll(func(f *pflag.Flag) {
+		if set.Lookup(f.Name) != nil || o.sourceSet.Lookup(f.Name) != nil {
+			own.AddFlag(f)
+		}
+	})
+	return own.FlagUsagesWrapped(helpWidth())
 }
 
 // helpWidth is the width of the terminal in columns, 110 where there is none.

@@ -29,7 +29,7 @@ func endless(t *testing.T) (flags []string, dir string) {
 	}
 	return strings.Fields("--train_manifest train.jsonl --sample_rate 8000 --num_mels 20 --d_model 16 --heads 2 --encoder_layers 1 " +
 		"--decoder_layers 0 --subsample_channels 4 --subsampling 2 --conv_kernel 3 --batch_size 3 --num_epochs 1000000 " +
-		"--save_every 1000000 --log_every 1 --cpu_workers 1 --checkpoint_dir run"), dir
+		"--save_every 1000000 --long_warmup --log_every 1 --cpu_workers 1 --checkpoint_dir run"), dir
 }
 
 // oneEpoch is flags of a run that ends.

@@ -83,12 +83,12 @@ func runMem(ctx context.Context, args []string, s streams) error {
 	if err := o.parse(args); err != nil {
 		return err
 	}
+	if err := o.apply(func(*settings.Problems) {}); err != nil {
+		return err
+	}
 	action, arg, err := chooseMem(o.flags.Args())
 	if err != nil {
 		return o.usage(err)
-	}
-	if err := o.apply(func(*settings.Problems) {}); err != nil {
-		return err
 	}
 	return action.run(ctx, c, arg, s)
 }

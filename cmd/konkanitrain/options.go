@@ -20,6 +20,7 @@ type options struct {
 	command string
 	set     *settings.Set
 	flags   *pflag.FlagSet
+	unknown []error // flags that there are not, and what else stood on the command line by mistake
 }
 
 // newOptions fills config, a pointer to a struct, with its defaults and makes a flag for each of its fields.
@@ -34,12 +35,13 @@ func newOptions(command string, config any) (*options, error) {
 	fs.SortFlags = false
 	fs.Usage = func() {}
 	set.Flags(fs)
-	return &options{command, set, fs}, nil
+	return &options{command: command, set: set, flags: fs}, nil
 }
 
-// parse reads the command line; values are looked at later, by settings.Set.Apply.
+// parse reads the command line; values are looked at later, by settings.Set.Apply. Flags that there are not are kept
+// for that time too, so that all mistakes are told at once.
 func (o *options) parse(args []string) error {
-	err := o.flags.Parse(args)
+	err := o.flags.Parse(o.known(args))
 	var unknown *pflag.NotExistError
 	switch {
 	case err == nil:
@@ -47,19 +49,51 @@ func (o *options) parse(args []string) error {
 	case errors.Is(err, pflag.ErrHelp):
 		return errHelpWanted
 	case errors.As(err, &unknown):
-		return o.usage(o.unknownFlag(unknown))
+		err = o.unknownFlag(unknown)
 	}
-	return o.usage(err)
+	return o.usage(errors.Join(append(o.unknown, err)...))
+}
+
+// known leaves out flags that there are not, and what looks like their values.
+func (o *options) known(args []string) []string {
+	var kept []string
+	for i := 0; i < len(args); i++ {
+		name, isFlag := strings.CutPrefix(args[i], "--")
+		if args[i] == "--" {
+			return append(kept, args[i:]...)
+		}
+		name, _, hasValue := strings.Cut(name, "=")
+		f := o.flags.Lookup(name)
+		switch {
+		case !isFlag || name == "" || name == "help":
+			kept = append(kept, args[i])
+		case f == nil:
+			o.unknown = append(o.unknown, o.unknownName(name))
+			if !hasValue && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+				i++
+			}
+		case hasValue || f.NoOptDefVal != "" || i+1 == len(args):
+			kept = append(kept, args[i])
+		default: // the next one is its value, whatever that is
+			kept = append(kept, args[i], args[i+1])
+			i++
+		}
+	}
+	return kept
 }
 
 func (o *options) unknownFlag(err *pflag.NotExistError) error {
-	name := err.GetSpecifiedName()
-	if short := err.GetSpecifiedShortnames(); short != "" {
-		if near := o.nearest(short); near != "" {
-			return fmt.Errorf("unknown flag -%s: did you mean --%s, with two dashes?", short, near)
-		}
-		return fmt.Errorf("unknown flag -%s: flags have two dashes and a name", short)
+	short := err.GetSpecifiedShortnames()
+	if short == "" {
+		return o.unknownName(err.GetSpecifiedName())
 	}
+	if near := o.nearest(short); near != "" {
+		return fmt.Errorf("unknown flag -%s: did you mean --%s, with two dashes?", short, near)
+	}
+	return fmt.Errorf("unknown flag -%s: flags have two dashes and a name", short)
+}
+
+func (o *options) unknownName(name string) error {
 	if near := o.nearest(name); near != "" {
 		return fmt.Errorf("unknown flag --%s: did you mean --%s?", name, near)
 	}
@@ -74,21 +108,22 @@ func (o *options) nearest(name string) string {
 	return settings.Nearest(name, names)
 }
 
-// noArguments refuses what is left over beside flags.
-func (o *options) noArguments() error {
+// noArguments makes a mistake of what is left over beside flags.
+func (o *options) noArguments() {
 	if o.flags.NArg() == 0 {
-		return nil
+		return
 	}
 	arg := o.flags.Arg(0)
+	err := fmt.Errorf("unexpected %q: %s takes flags only", arg, o.command)
+	if arg == "true" || arg == "false" {
+		err = fmt.Errorf("unexpected %q: a switch takes its value with an equals sign, as in --fp16=%s", arg, arg)
+	}
 	for _, c := range commands() {
 		if c.name == arg {
-			return o.usage(fmt.Errorf("%q: the command comes first, before all flags", arg))
+			err = fmt.Errorf("%q: the command comes first, before all flags", arg)
 		}
 	}
-	if arg == "true" || arg == "false" {
-		return o.usage(fmt.Errorf("unexpected %q: a switch takes its value with an equals sign, as in --fp16=%s", arg, arg))
-	}
-	return o.usage(fmt.Errorf("unexpected %q: %s takes flags only", arg, o.command))
+	o.unknown = append(o.unknown, err)
 }
 
 // usage makes err a mistake of the user's.

@@ -42,9 +42,7 @@ func runPlan(ctx context.Context, args []string, s streams) error {
 	if err := o.parse(args); err != nil {
 		return err
 	}
-	if err := o.noArguments(); err != nil {
-		return err
-	}
+	o.noArguments()
 	if o.flags.Changed("compare") {
 		return o.compare(s.out)
 	}

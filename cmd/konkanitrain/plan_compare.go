@@ -24,7 +24,7 @@ var comparable = []string{"compare", "seconds", "tokens_per_second", "vocab_size
 
 // compare prints the table of presets.
 func (o *planOptions) compare(w io.Writer) error {
-	err := errors.Join(o.set.Apply(), o.ownSet.Apply(), o.ownSet.Check().Err())
+	err := errors.Join(append(o.unknown, o.set.Apply(), o.ownSet.Apply(), o.ownSet.Check().Err())...)
 	o.flags.Visit(func(f *pflag.Flag) {
 		if !slices.Contains(comparable, f.Name) {
 			err = errors.Join(err, settings.Problemf(f.Name, "%s has no place beside --compare, whose settings are those of the presets", f.Name))

@@ -1,21 +1,10 @@
 package main
 
-import (
-	"github.com/spf13/pflag"
-)
-
 func planHelp() (string, error) {
 	o, err := newPlanOptions()
 	if err != nil {
 		return "", err
 	}
-	own := pflag.NewFlagSet("plan", pflag.ContinueOnError)
-	own.SortFlags = false
-	o.flags.VisitAll(func(f *pflag.Flag) {
-		if o.ownSet.Lookup(f.Name) != nil || o.sourceSet.Lookup(f.Name) != nil {
-			own.AddFlag(f)
-		}
-	})
 	return usageLine(planCommand()) + `
   konkanitrain plan --config configs/optimized.yaml --train_manifest train.jsonl --card t4
   konkanitrain plan --config configs/optimized.yaml --seconds 8 --batch_size 2 --memory 2GiB
@@ -50,5 +39,5 @@ With --json the plan is one object. All sizes are bytes:
   not_counted                             what takes memory and is in no figure
 
 Flags, beside those of train:
-` + own.FlagUsagesWrapped(helpWidth()), nil
+` + o.ownUsages(o.ownSet), nil
 }

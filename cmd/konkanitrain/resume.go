@@ -58,3 +58,11 @@ func manyCheckpoints(key, path string) error {
 	}
 	return settings.Problemf(key, "%s: %s is a folder of checkpoints: name one of them, such as %s", key, path, entries[len(entries)-1].Path)
 }
+
+// notPyTorch is the problem with a file of PyTorch's where a model is wanted; nil if path is none.
+func notPyTorch(key, path string) error {
+	if !checkpoint.PyTorch(path) {
+		return nil
+	}
+	return settings.Problemf(key, "%s: %s: %w", key, path, checkpoint.ErrPyTorch)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -28,19 +29,11 @@ func runTrain(ctx context.Context, args []string, s streams) error {
 	if err := o.parse(args); err != nil {
 		return err
 	}
-	if err := o.noArguments(); err != nil {
-		return err
-	}
+	o.noArguments()
 	if err := o.load(&config); err != nil {
 		return o.usage(err)
 	}
-	if o.emptyFile {
-		used := "the defaults are"
-		if config.Run.Resume != "" {
-			used = "the checkpoint's settings or the defaults are"
-		}
-		fmt.Fprintf(s.out, "NOTE: %s holds no setting: %s used\n", o.source.Config, used)
-	}
+	o.sayEmpty(s.out)
 	_, err = train.Run(ctx, config, train.Options{Out: s.out, Origin: o.origin, Device: o.device, Program: ownName()})
 	return err
 }
@@ -53,19 +46,19 @@ func ownName() string {
 	return ""
 }
 
-// trainOptions are the settings of a run and the YAML file they may come from.
+// trainOptions are the settings of a run and the YAML files they may come from.
 type trainOptions struct {
 	*options
 	source    source
 	sourceSet *settings.Set
-	emptyFile bool              // the file holds no setting
+	empty     []string          // the files that hold no setting
 	device    *recognize.Device // what computes, opened; nil before load
 	origin    *train.Origin     // what a resumed run goes on from, opened for its settings; nil for a new run
 }
 
-// source is the flag for the file of settings.
+// source is the flag for the files of settings.
 type source struct {
-	Config string `yaml:"config" default:"" check:"path" help:"YAML file of settings"`
+	Config []string `yaml:"config" default:"" check:"path" help:"YAML file of settings; may be given several times: a later file overrules an earlier one"`
 }
 
 func newTrainOptions(command string, config *train.Config) (*trainOptions, error) {
@@ -84,34 +77,63 @@ func newTrainOptions(command string, config *train.Config) (*trainOptions, error
 // load fills config, and looks at this machine. The error lists every problem.
 func (o *trainOptions) load(config *train.Config) error {
 	if err := o.fill(config); err != nil {
-		return err
+		return errors.Join(err, o.set.Locate(o.checkNamed(config)))
 	}
 	return o.set.Locate(o.checkMachine(config))
 }
 
-// fill fills config: what a resumed checkpoint was saved with over the defaults, the file over that, flags over the
-// file.
+// fill fills config: what a resumed checkpoint was saved with over the defaults, the files over that, flags over the
+// files.
 func (o *trainOptions) fill(config *train.Config) error {
 	err := o.given()
-	if err == nil && config.Run.Resume != "" {
-		err = o.resume(config)
+	if config.Run.Resume != "" {
+		if err == nil {
+			err = o.resume(config)
+		} else {
+			_, wrong := train.FindOrigin(config.Run)
+			err = errors.Join(err, settings.About("resume", wrong))
+		}
 	}
 	return errors.Join(err, o.set.Locate(config.Validate()))
 }
 
-// given sets what the file and the flags say.
+// given sets what the files and the flags say.
 func (o *trainOptions) given() error {
-	problems := []error{o.sourceSet.Apply(), o.sourceSet.Check().Err()}
-	if errors.Join(problems...) == nil && o.flags.Changed("config") {
-		document, err := os.ReadFile(o.source.Config)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("config: %w", err))
-		} else {
-			problems = append(problems, o.set.YAML(o.source.Config, document))
-			o.emptyFile = !o.set.Gave(o.source.Config)
+	problems := append(o.unknown, o.sourceSet.Apply(), o.sourceSet.Check().Err())
+	o.empty = nil
+	if errors.Join(problems...) == nil {
+		for _, file := range o.source.Config {
+			problems = append(problems, o.file(file))
 		}
 	}
 	return errors.Join(append(problems, o.set.Apply())...)
+}
+
+// file sets what one file says.
+func (o *trainOptions) file(path string) error {
+	document, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	err = o.set.YAML(path, document)
+	if !o.set.Gave(path) {
+		o.empty = append(o.empty, path)
+	}
+	return err
+}
+
+// sayEmpty says which files hold no setting.
+func (o *trainOptions) sayEmpty(w io.Writer) {
+	used := ""
+	if n := len(o.source.Config); n == len(o.empty) {
+		used = ": the defaults are used"
+		if o.origin != nil && o.origin.Checkpoint != nil {
+			used = ": the checkpoint's settings are used"
+		}
+	}
+	for _, file := range o.empty {
+		fmt.Fprintf(w, "NOTE: %s holds no setting%s\n", file, used)
+	}
 }
 
 // checkMachine looks at what the settings name: manifests, folders and the device.
@@ -136,19 +158,28 @@ func (o *trainOptions) checkMachine(config *train.Config) error {
 
 // checkInputs looks at what is read: manifests and checkpoints.
 func (o *trainOptions) checkInputs(config *train.Config) error {
+	r := config.Run
+	var problems []error
+	if config.Data.TrainManifest == "" {
+		if r.Resume == "auto" { // a checkpoint would have named it
+			problems = append(problems, fmt.Errorf("resume auto: there is no checkpoint in %s to go on from", r.CheckpointDir))
+		}
+		problems = append(problems, o.manifest("train_manifest", ""))
+	}
+	return errors.Join(append(problems, o.checkNamed(config))...)
+}
+
+// checkNamed looks at the manifests and the checkpoint that the settings name.
+func (o *trainOptions) checkNamed(config *train.Config) error {
 	d, r := config.Data, config.Run
-	problems := []error{o.manifest("train_manifest", d.TrainManifest)}
-	if r.Resume == "auto" && d.TrainManifest == "" { // a checkpoint would have named it
-		problems = append(problems, fmt.Errorf("resume auto: there is no checkpoint in %s to go on from", r.CheckpointDir))
+	var problems []error
+	for _, m := range [][2]string{{"train_manifest", d.TrainManifest}, {"val_manifest", d.ValManifest}, {"test_manifest", d.TestManifest}} {
+		if m[1] != "" {
+			problems = append(problems, o.manifest(m[0], m[1]))
+		}
 	}
 	if r.InitFrom != "" {
-		problems = append(problems, needFile("init_from", r.InitFrom, "CHECKPOINT"), manyCheckpoints("init_from", r.InitFrom))
-	}
-	if d.ValManifest != "" {
-		problems = append(problems, o.manifest("val_manifest", d.ValManifest))
-	}
-	if d.TestManifest != "" {
-		problems = append(problems, o.manifest("test_manifest", d.TestManifest))
+		problems = append(problems, needFile("init_from", r.InitFrom, "CHECKPOINT"), manyCheckpoints("init_from", r.InitFrom), notPyTorch("init_from", r.InitFrom))
 	}
 	return errors.Join(problems...)
 }
@@ -157,10 +188,11 @@ func (o *trainOptions) checkInputs(config *train.Config) error {
 // named, not followed: one configuration must mean the same with its flags and without.
 func (o *trainOptions) manifest(key, path string) error {
 	err := needFile(key, path, "FILE (JSON lines, CSV, Common Voice TSV or a Kaldi folder)")
-	if err == nil || path == "" || filepath.IsAbs(path) || o.set.Lookup(key).Where() == "" {
+	file := o.set.Lookup(key).File()
+	if err == nil || path == "" || filepath.IsAbs(path) || file == "" {
 		return err
 	}
-	beside := filepath.Join(filepath.Dir(o.source.Config), path)
+	beside := filepath.Join(filepath.Dir(file), path)
 	if _, statErr := os.Stat(beside); statErr == nil {
 		return fmt.Errorf("%w: paths start at the working directory; %s is there, if that is meant", err, beside)
 	}

@@ -26,17 +26,21 @@ type machine struct {
 // apply sets what the command line gives of a command without a file, and holds it to the checks and rules. The error
 // lists all problems.
 func (o *options) apply(rules func(*settings.Problems)) error {
-	err := o.set.Apply()
+	problems := append(o.unknown, o.set.Apply())
 	p := o.set.Check()
 	rules(p)
-	if err := errors.Join(err, p.Err()); err != nil {
+	if err := errors.Join(append(problems, p.Err())...); err != nil {
 		return o.usage(err)
 	}
 	return nil
 }
 
 // rules are what the settings of a command that uses a trained model have to agree with.
-func (t trained) rules(p *settings.Problems) { p.Add(needFile("checkpoint", t.Checkpoint, "PATH")) }
+func (t trained) rules(p *settings.Problems) {
+	p.Add(needFile("checkpoint", t.Checkpoint, "PATH"))
+	p.Add(notPyTorch("checkpoint", t.Checkpoint))
+}
+
 func (m machine) rules(p *settings.Problems) {
 	p.Add(settings.About("device", m.device().Check()))
 	_, _, err := m.memory().Budget()

@@ -47,7 +47,7 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 	err = o.apply(func(p *settings.Problems) {
 		c.trained.rules(p)
 		c.machine.rules(p)
-		if len(files) == 0 {
+		if len(files) == 0 && len(o.unknown) == 0 { // else one may be taken for a value
 			p.Add(errors.New("no WAV file is given: name one or more behind the flags"))
 		}
 	})

@@ -3,8 +3,9 @@ package arenapage
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"testing"
+
+	"konkanitrain/internal/testkit/browser"
 )
 
 // sights are how eyes see linear red, green and blue: with all three receptors, and without one of them (Machado,
@@ -25,23 +26,6 @@ func times(m [3][3]float64, v [3]float64) (product [3]float64) {
 	return product
 }
 
-// linear is a color #rrggbb as amounts of light.
-func linear(t *testing.T, color string) (rgb [3]float64) {
-	t.Helper()
-	for i := range rgb {
-		n, err := strconv.ParseUint(color[1+2*i:3+2*i], 16, 8)
-		if err != nil {
-			t.Fatalf("%q: %v", color, err)
-		}
-		if c := float64(n) / 255; c <= 0.04045 {
-			rgb[i] = c / 12.92
-		} else {
-			rgb[i] = math.Pow((c+0.055)/1.055, 2.4)
-		}
-	}
-	return rgb
-}
-
 // oklab is a color in the space OKLab (Ottosson 2020), in which distances are differences as they are seen: black and
 // white are 1 apart.
 func oklab(rgb [3]float64) [3]float64 {
@@ -59,18 +43,10 @@ func oklab(rgb [3]float64) [3]float64 {
 	}, lms)
 }
 
-func luminance(rgb [3]float64) float64 { return 0.2126*rgb[0] + 0.7152*rgb[1] + 0.0722*rgb[2] }
-
-// contrast is that of WCAG, 1 to 21.
-func contrast(a, b [3]float64) float64 {
-	x, y := luminance(a)+0.05, luminance(b)+0.05
-	return max(x, y) / min(x, y)
-}
-
 // Any two kinds differ, and each from free memory, for everybody: by 0.09, about four times what is just seen side by
 // side (0.02). Palettes with as many colors that are recommended for the color-blind have pairs below 0.03.
 func TestColorsDiffer(t *testing.T) {
-	for scheme, color := range colors(t) {
+	for scheme, color := range browser.Colors(t, pageCSS) {
 		names := []string{"free"}
 		for k := range kinds {
 			names = append(names, fmt.Sprintf("k%d", k))
@@ -78,7 +54,7 @@ func TestColorsDiffer(t *testing.T) {
 		for sight, matrix := range sights {
 			for i, a := range names {
 				for _, b := range names[:i] {
-					p, q := oklab(times(matrix, linear(t, color[a]))), oklab(times(matrix, linear(t, color[b])))
+					p, q := oklab(times(matrix, browser.Linear(t, color[a]))), oklab(times(matrix, browser.Linear(t, color[b])))
 					if d := math.Sqrt((p[0]-q[0])*(p[0]-q[0]) + (p[1]-q[1])*(p[1]-q[1]) + (p[2]-q[2])*(p[2]-q[2])); d < 0.09 {
 						t.Errorf("%s, %s: %s (%s) and %s (%s) differ by %.3f", scheme, sight, a, color[a], b, color[b], d)
 					}
@@ -90,10 +66,10 @@ func TestColorsDiffer(t *testing.T) {
 
 // Texts can be read: contrast of 4.5 and more, as WCAG asks for.
 func TestTextsCanBeRead(t *testing.T) {
-	for scheme, color := range colors(t) {
+	for scheme, color := range browser.Colors(t, pageCSS) {
 		for _, ink := range []string{"ink", "quiet", "accent", "peak"} {
 			for _, on := range []string{"page", "free"} {
-				if c := contrast(linear(t, color[ink]), linear(t, color[on])); c < 4.5 {
+				if c := browser.Contrast(browser.Linear(t, color[ink]), browser.Linear(t, color[on])); c < 4.5 {
 					t.Errorf("%s: %s on %s has a contrast of %.2f", scheme, ink, on, c)
 				}
 			}

@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"konkanitrain/internal/testkit/browser"
 )
 
-func testPoint(t *testing.T, b *browser) {
-	b.open(written(t, small()))
-	plot, all := b.plot(), b.view()
-	if got := b.textOf("#tooltip"); got != "" {
+func testPoint(t *testing.T, b *browser.Browser) {
+	b.Open(written(t, small()))
+	plot, all := plotOf(b), viewOf(b)
+	if got := b.TextOf("#tooltip"); got != "" {
 		t.Errorf("before anything is pointed at: %q", got)
 	}
 	for _, c := range []struct {
@@ -38,42 +40,42 @@ func testPoint(t *testing.T, b *browser) {
 		{9.5, 50, []string{"free", "step 9: op9 at encoder.blocks.0.ffn1.s9, 350 B in use"}},
 		{1.5, 1100, []string{"step 1: op1 at encoder.blocks.0.ffn1.s1, 400 B in use"}}, // above the arena: the curve
 	} {
-		b.moveTo(all.point(plot, c.step, c.byte))
-		if diff := cmp.Diff(c.want, strings.Split(b.textOf("#tooltip"), "\n")); diff != "" {
+		b.MoveTo(all.point(plot, c.step, c.byte))
+		if diff := cmp.Diff(c.want, strings.Split(b.TextOf("#tooltip"), "\n")); diff != "" {
 			t.Errorf("step %v, byte %v: want (-), got (+)\n%s", c.step, c.byte, diff)
 		}
-		tip, frame := b.boxOf("#tooltip"), b.boxOf("#frame")
+		tip, frame := b.BoxOf("#tooltip"), b.BoxOf("#frame")
 		if tip.Left < frame.Left || tip.Right > frame.Right+1 || tip.Top < frame.Top {
 			t.Errorf("step %v, byte %v: the words at %v are not in the frame %v", c.step, c.byte, tip, frame)
 		}
 	}
-	b.moveTo(5, 5)
-	if got := b.textOf("#tooltip"); got != "" {
+	b.MoveTo(5, 5)
+	if got := b.TextOf("#tooltip"); got != "" {
 		t.Errorf("beside the picture: %q", got)
 	}
 }
 
-func testPin(t *testing.T, b *browser) {
+func testPin(t *testing.T, b *browser.Browser) {
 	p := small().Programs[0]
-	b.open(written(t, small()))
-	plot, all := b.plot(), b.view()
+	b.Open(written(t, small()))
+	plot, all := plotOf(b), viewOf(b)
 	for _, step := range []int{2, 9, 0} {
 		x, y := all.point(plot, float64(step)+0.3, 300)
-		b.click(x, y, 1)
-		if diff := cmp.Diff(rowsOf(p, step), b.rows()); diff != "" {
+		b.Click(x, y, 1)
+		if diff := cmp.Diff(rowsOf(p, step), rowsShown(b)); diff != "" {
 			t.Errorf("step %d: want (-), got (+)\n%s", step, diff)
 		}
 		want := fmt.Sprintf("2 rows: step %d, op%[1]d at encoder.blocks.0.ffn1.s%[1]d", step)
-		if got := b.textOf("#holders p"); got != want {
+		if got := b.TextOf("#holders p"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		x, y = all.point(plot, float64(step)+0.5, 700)
-		if got, want := colorAt(b.screenshot(), 1, x, y), colors(t)["light"]["accent"]; got != want {
+		if got, want := colorAt(b.Screenshot(), 1, x, y), browser.Colors(t, pageCSS)["light"]["accent"]; got != want {
 			t.Errorf("the mark of step %d is %s, want %s", step, got, want)
 		}
 	}
-	b.press("#to-peak")
-	if got := b.textOf("#holders h2"); got != "Who holds what at the peak" {
+	b.Press("#to-peak")
+	if got := b.TextOf("#holders h2"); got != "Who holds what at the peak" {
 		t.Errorf("after Peak: %q", got)
 	}
 }
@@ -81,23 +83,23 @@ func testPin(t *testing.T, b *browser) {
 // near allows the rounding of a few operations on float64.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b), 1) }
 
-func testWheel(t *testing.T, b *browser) {
-	b.open(written(t, small()))
-	plot := b.plot()
-	x, y := plot.at(0.25, 0.5)
+func testWheel(t *testing.T, b *browser.Browser) {
+	b.Open(written(t, small()))
+	plot := plotOf(b)
+	x, y := plot.At(0.25, 0.5)
 	for _, c := range []struct {
 		modifiers      int
 		pixels         float64
 		factorX, factY float64
 	}{
 		{0, -100, math.Exp(-0.25), math.Exp(-0.25)},
-		{shift, -100, math.Exp(-0.25), 1},
-		{alt, -100, 1, math.Exp(-0.25)},
+		{browser.Shift, -100, math.Exp(-0.25), 1},
+		{browser.Alt, -100, 1, math.Exp(-0.25)},
 		{0, 40, math.Exp(0.1), math.Exp(0.1)},
 	} {
-		before := b.view()
-		b.wheel(x, y, c.pixels, c.modifiers)
-		after := b.view()
+		before := viewOf(b)
+		b.Wheel(x, y, c.pixels, c.modifiers)
+		after := viewOf(b)
 		if got := (after.Right - after.Left) / (before.Right - before.Left); !near(got, c.factorX) {
 			t.Errorf("keys %d, wheel by %v: %v times the steps, want %v", c.modifiers, c.pixels, got, c.factorX)
 		}
@@ -112,77 +114,77 @@ func testWheel(t *testing.T, b *browser) {
 		}
 	}
 	// What is drawn follows: the buffer's color ends at its new edge.
-	now, picture, light := b.view(), b.screenshot(), colors(t)["light"]
+	now, picture, light := viewOf(b), b.Screenshot(), browser.Colors(t, pageCSS)["light"]
 	for step, want := range map[float64]string{1.9: light["free"], 2.1: light["k2"]} {
 		if x, y := now.point(plot, step, 580); colorAt(picture, 1, x, y) != want {
 			t.Errorf("zoomed, step %v is %s, want %s", step, colorAt(picture, 1, x, y), want)
 		}
 	}
-	if got, want := b.textOf("#range"), fmt.Sprintf("In view: steps %v to %v of 10, %.0f B to %.0f B of 1.0 kB",
+	if got, want := b.TextOf("#range"), fmt.Sprintf("In view: steps %v to %v of 10, %.0f B to %.0f B of 1.0 kB",
 		math.Floor(now.Left), math.Ceil(now.Right)-1, now.Bottom, now.Top); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	// There is an end to it on both sides.
 	for range 6 {
-		b.wheel(x, y, -400, 0)
+		b.Wheel(x, y, -400, 0)
 	}
-	if v := b.view(); !near(v.Right-v.Left, 4) || !near(v.Top-v.Bottom, 256) {
+	if v := viewOf(b); !near(v.Right-v.Left, 4) || !near(v.Top-v.Bottom, 256) {
 		t.Errorf("zoomed in as far as it goes: %+v", v)
 	}
 	for range 6 {
-		b.wheel(x, y, 400, 0)
+		b.Wheel(x, y, 400, 0)
 	}
-	if v := b.view(); v != (view{0, 10, 0, 1000}) {
+	if v := viewOf(b); v != (view{0, 10, 0, 1000}) {
 		t.Errorf("zoomed out as far as it goes: %+v", v)
 	}
 }
 
-func testDrag(t *testing.T, b *browser) {
-	b.open(written(t, small()))
-	plot := b.plot()
-	fromX, fromY := plot.at(0.2, 0.5) // not at the peak
-	b.wheel(fromX, fromY, -300, 0)
-	before := b.view()
-	b.drag(fromX, fromY, fromX-50, fromY+40)
-	after := b.view()
+func testDrag(t *testing.T, b *browser.Browser) {
+	b.Open(written(t, small()))
+	plot := plotOf(b)
+	fromX, fromY := plot.At(0.2, 0.5) // not at the peak
+	b.Wheel(fromX, fromY, -300, 0)
+	before := viewOf(b)
+	b.Drag(fromX, fromY, fromX-50, fromY+40)
+	after := viewOf(b)
 	right := 50 / (plot.Right - plot.Left) * (before.Right - before.Left)
 	up := 40 / (plot.Bottom - plot.Top) * (before.Top - before.Bottom)
 	if want := (view{before.Left + right, before.Right + right, before.Bottom + up, before.Top + up}); !near(after.Left, want.Left) ||
 		!near(after.Right, want.Right) || !near(after.Bottom, want.Bottom) || !near(after.Top, want.Top) {
 		t.Errorf("dragged from %+v to %+v, want %+v", before, after, want)
 	}
-	if got := b.textOf("#holders h2"); got != "Who holds what at the peak" {
+	if got := b.TextOf("#holders h2"); got != "Who holds what at the peak" {
 		t.Errorf("dragging is not clicking, but the table says %q", got)
 	}
-	b.drag(fromX, fromY, fromX-5000, fromY+5000)
-	if v := b.view(); !near(v.Right, 10) || !near(v.Top, 1000) || !near(v.Right-v.Left, before.Right-before.Left) {
+	b.Drag(fromX, fromY, fromX-5000, fromY+5000)
+	if v := viewOf(b); !near(v.Right, 10) || !near(v.Top, 1000) || !near(v.Right-v.Left, before.Right-before.Left) {
 		t.Errorf("dragged beyond the end: %+v", v)
 	}
-	b.click(fromX, fromY, 2)
-	if v := b.view(); v != (view{0, 10, 0, 1000}) {
+	b.Click(fromX, fromY, 2)
+	if v := viewOf(b); v != (view{0, 10, 0, 1000}) {
 		t.Errorf("after a double click: %+v", v)
 	}
 }
 
-func testKeys(t *testing.T, b *browser) {
-	b.open(written(t, small()))
+func testKeys(t *testing.T, b *browser.Browser) {
+	b.Open(written(t, small()))
 	for range 30 {
-		if b.key("Tab", 0); eval[string](b, "document.activeElement.id") == "chart" {
+		if b.Key("Tab", 0); browser.Eval[string](b, "document.activeElement.id") == "chart" {
 			break
 		}
 	}
-	if got := eval[string](b, "document.activeElement.id"); got != "chart" {
+	if got := browser.Eval[string](b, "document.activeElement.id"); got != "chart" {
 		t.Fatalf("Tab doesn't lead to the picture but to %q", got)
 	}
 	heading := func(after, want string) {
 		t.Helper()
-		if got := b.textOf("#holders h2"); got != "Who holds what at "+want {
+		if got := b.TextOf("#holders h2"); got != "Who holds what at "+want {
 			t.Errorf("after %s: %q, want %q", after, got, want)
 		}
 	}
 	tip := func(after, want string) {
 		t.Helper()
-		if got := strings.Split(b.textOf("#tooltip"), "\n"); got[0] != want {
+		if got := strings.Split(b.TextOf("#tooltip"), "\n"); got[0] != want {
 			t.Errorf("after %s: %q, want %q first", after, got, want)
 		}
 	}
@@ -190,48 +192,48 @@ func testKeys(t *testing.T, b *browser) {
 		{"ArrowRight", "step 6"}, {"ArrowRight", "step 7"}, {"ArrowLeft", "step 6"}, {"PageUp", "the peak"}, {"PageDown", "step 6"},
 		{"End", "step 9"}, {"ArrowRight", "step 9"}, {"Home", "step 0"}, {"ArrowLeft", "step 0"},
 	} {
-		b.key(c.key, 0)
+		b.Key(c.key, 0)
 		heading(c.key, c.step)
 	}
 	tip("Home", "step 0: op0 at encoder.blocks.0.ffn1.s0, 400 B in use")
 	for _, c := range []struct{ key, name string }{
 		{"ArrowUp", "features"}, {"ArrowUp", "encoder.subsample.conv.0"}, {"ArrowUp", "encoder.subsample.conv.0"}, {"ArrowDown", "features"},
 	} {
-		b.key(c.key, 0)
+		b.Key(c.key, 0)
 		tip(c.key, c.name)
 	}
-	b.key("Escape", 0)
+	b.Key("Escape", 0)
 	heading("Escape", "the peak")
-	if got := b.textOf("#tooltip"); got != "" {
+	if got := b.TextOf("#tooltip"); got != "" {
 		t.Errorf("after Escape: %q", got)
 	}
 
-	b.key("+", 0)
-	if v := b.view(); !near(v.Right-v.Left, 5) || !near(v.Top-v.Bottom, 500) || v.Left > 5 || v.Right < 6 {
+	b.Key("+", 0)
+	if v := viewOf(b); !near(v.Right-v.Left, 5) || !near(v.Top-v.Bottom, 500) || v.Left > 5 || v.Right < 6 {
 		t.Errorf("after +: %+v", v)
 	}
-	before := b.view()
-	b.key("0", control) // the browser's own
-	if v := b.view(); v != before {
+	before := viewOf(b)
+	b.Key("0", browser.Control) // the browser's own
+	if v := viewOf(b); v != before {
 		t.Errorf("Control and 0 moved the picture from %+v to %+v", before, v)
 	}
-	b.key("ArrowLeft", shift)
-	b.key("ArrowUp", shift)
-	if v := b.view(); !near(v.Left, before.Left-0.5) || !near(v.Bottom, before.Bottom+50) {
+	b.Key("ArrowLeft", browser.Shift)
+	b.Key("ArrowUp", browser.Shift)
+	if v := viewOf(b); !near(v.Left, before.Left-0.5) || !near(v.Bottom, before.Bottom+50) {
 		t.Errorf("moved from %+v to %+v, want half a step and 50 bytes", before, v)
 	}
-	b.key("Home", 0) // out of view: the picture follows
-	if v := b.view(); v.Left > 0.5 || v.Right < 0.5 {
+	b.Key("Home", 0) // out of view: the picture follows
+	if v := viewOf(b); v.Left > 0.5 || v.Right < 0.5 {
 		t.Errorf("step 0 is not in view: %+v", v)
 	}
-	b.key("ArrowUp", 0) // a buffer that is out of view
-	if v := b.view(); v.Bottom > 50 || v.Top < 50 {
+	b.Key("ArrowUp", 0) // a buffer that is out of view
+	if v := viewOf(b); v.Bottom > 50 || v.Top < 50 {
 		t.Errorf("the middle of the inputs, byte 50, is not in view: %+v", v)
 	}
-	b.key("-", 0)
-	b.key("+", 0)
-	b.key("0", 0)
-	if v := b.view(); v != (view{0, 10, 0, 1000}) {
+	b.Key("-", 0)
+	b.Key("+", 0)
+	b.Key("0", 0)
+	if v := viewOf(b); v != (view{0, 10, 0, 1000}) {
 		t.Errorf("after 0: %+v", v)
 	}
 }

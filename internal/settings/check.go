@@ -12,6 +12,7 @@ type check struct {
 	span           *span
 	choices        []string // as format writes them
 	notEmpty, path bool
+	pathMap        bool // FROM=TO, where TO is a path
 }
 
 // span is a range of numbers.
@@ -43,6 +44,8 @@ func parseCheck(tag string, t reflect.Type) (check, error) {
 		return check{path: true}, nil
 	case tag == "not empty path" && name == "string":
 		return check{notEmpty: true, path: true}, nil
+	case tag == "path map" && name == "string":
+		return check{pathMap: true}, nil
 	case tag == "share" && name == "float":
 		return check{span: &span{kind: tag, low: bound{text: "0"}, high: bound{text: "1", value: 1}}}, nil
 	case strings.Contains(tag, "..") && number:
@@ -163,6 +166,9 @@ func (s *Setting) problemOf(verb string, v reflect.Value) error {
 		return Problemf(s.Key, "%s is empty: give it a value", s.Key)
 	case c.path && CheckPath(s.Key, text) != nil:
 		return CheckPath(s.Key, text)
+	case c.pathMap:
+		_, to, _ := strings.Cut(text, "=")
+		return CheckPath(s.Key, to)
 	case c.choices != nil && !slices.Contains(c.choices, text):
 		return Problemf(s.Key, "%s %s %s, want %s", s.Key, verb, shown, oneOf(c.choices))
 	case c.span != nil && !c.span.holds(v):
@@ -171,14 +177,18 @@ func (s *Setting) problemOf(verb string, v reflect.Value) error {
 	return nil
 }
 
-// CheckPath is the problem with a path that begins with ~, as the setting of this key; nil for any other path. A
-// shell puts the home folder there, but not everywhere it should, and a file's values pass no shell: a folder named ~
-// would be made, whose owner then removes his home folder by its name.
+// CheckPath is the problem with a path that begins with ~ still, as the setting of this key; nil for any other path.
+// ~ and ~/ have become the home folder before, where that is known. A folder named ~ is never made: its owner would
+// remove his home folder by its name.
 func CheckPath(key, path string) error {
-	if !strings.HasPrefix(path, "~") {
+	switch {
+	case !strings.HasPrefix(path, "~"):
 		return nil
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		return Problemf(key, "%s is %q, and ~ could not be replaced by the home folder (is HOME set?): write it out", key, path)
 	}
-	return Problemf(key, "%s is %q, and ~ has no meaning here: write the home folder out, or ./%s for what has that very name", key, path, path)
+	return Problemf(key, "%s is %q: ~/ at the start means your home folder, and ~ has no other meaning here: "+
+		"write the folder out, or ./%s for what has that very name", key, path, path)
 }
 
 // oneOf is "a, b or c".

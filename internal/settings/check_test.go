@@ -66,10 +66,12 @@ func TestCheck(t *testing.T) {
 		{func(c *checked) { c.Device = "" }, `device is "", want auto or cpu`},
 		{func(c *checked) { c.Name = "" }, "name is empty: give it a value"},
 		{func(c *checked) { c.Name = "~" }, ""},
-		{func(c *checked) { c.File = "~/a.wav" }, `file is "~/a.wav", and ~ has no meaning here: write the home folder out, or ./~/a.wav for what has that very name`},
+		{func(c *checked) { c.File = "~/a.wav" }, `file is "~/a.wav", and ~ could not be replaced by the home folder (is HOME set?): write it out`},
+		{func(c *checked) { c.File = "~ann/a.wav" }, `file is "~ann/a.wav": ~/ at the start means your home folder, and ~ has no other meaning here: ` +
+			`write the folder out, or ./~ann/a.wav for what has that very name`},
 		{func(c *checked) { c.File = "a~/~" }, ""},
 		{func(c *checked) { c.Dir = "" }, "dir is empty: give it a value"},
-		{func(c *checked) { c.Dir = "~" }, `dir is "~", and ~ has no meaning here: write the home folder out, or ./~ for what has that very name`},
+		{func(c *checked) { c.Dir = "~" }, `dir is "~", and ~ could not be replaced by the home folder (is HOME set?): write it out`},
 		{func(c *checked) { c.Count = 6 }, "count is 6, want 3 to 5"},
 		{func(c *checked) { c.Any = 0 }, ""},
 		{func(c *checked) { c.From, c.Any, c.Factor = 0, 0, 0 }, "from is 0, want 1 or more|factor is 0, want 2, 4 or 8"},
@@ -138,6 +140,12 @@ func TestTagMistakes(t *testing.T) {
 		}{},
 		`check is "0..1": `: &struct {
 			A string `yaml:"a" default:"" check:"0..1" help:"a"`
+		}{},
+		`check is "path map": `: &struct {
+			A int `yaml:"a" default:"0" check:"path map" help:"a"`
+		}{},
+		"a is instead of b, and there is no such setting": &struct {
+			A int `yaml:"a" default:"0" check:"any" instead:"b" help:"a"`
 		}{},
 		`check is "path": `: &struct {
 			A int `yaml:"a" default:"0" check:"path" help:"a"`

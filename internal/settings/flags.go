@@ -55,9 +55,15 @@ func (s *Set) Apply() error {
 			problems = append(problems, err)
 			continue
 		}
-		f.setting.field.Set(v)
+		f.setting.take(v)
 		f.setting.file = ""
 	}
+	problems = append(problems, s.choose(func(x *Setting) string {
+		if f := first[x.Key]; f != nil {
+			return "--" + f.name
+		}
+		return ""
+	})...)
 	return errors.Join(problems...)
 }
 

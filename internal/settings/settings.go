@@ -12,6 +12,9 @@
 //   - zero: what 0 means, or a text that is empty; told in the help and when a value is wrong
 //   - unit: what a number counts, such as s or Hz; told when a value is wrong
 //   - alias: other names, with commas between
+//   - instead: another setting, whose place this one takes unless it has its default. Of the two the one counts that is
+//     given last: by a later file, or by a flag. The other goes back to its default then; both given in one place are
+//     an error
 //   - resume: how a resumed run takes a value that isn't its checkpoint's, note where it is missing; see [Resume]
 //
 // A field that is a struct, tagged `yaml:",inline"`, is a group of settings, named like the field. An embedded struct
@@ -25,8 +28,9 @@
 //	share             0..1, called a share
 //	auto|cpu|cuda     one of these texts or numbers
 //	not empty         any text but the empty one
-//	path              the path of a file or folder, or nothing; it may not begin with ~, which only shells understand
+//	path              the path of a file or folder, or nothing; ~/ at its start is the home folder
 //	not empty path    both
+//	path map          FROM=TO, where TO is a path
 //
 // [Defaults] fills a struct. [Set.YAML] and flags ([Set.Flags], [Set.Apply]) set its fields, strictly: what is unknown,
 // of the wrong type or given twice is an error that says where. [Set.Check] holds the values to their checks, and takes
@@ -51,6 +55,7 @@ type Setting struct {
 	Resume  Resume
 
 	zero, unit string
+	instead    string // key of the setting whose place this one takes
 	check      check
 	initial    reflect.Value // the default
 	field      reflect.Value
@@ -76,6 +81,9 @@ func (s *Setting) Where() string {
 	}
 	return s.file + ":" + strconv.Itoa(s.line)
 }
+
+// File is the file that gave the setting; "" if none did.
+func (s *Setting) File() string { return s.file }
 
 // usage is the help with the choices and the meaning of 0.
 func (s *Setting) usage() string {
@@ -170,6 +178,11 @@ func Of(config any) (*Set, error) {
 	if err := s.collect(v.Elem(), ""); err != nil {
 		return nil, err
 	}
+	for _, x := range s.All {
+		if x.instead != "" && s.Lookup(x.instead) == nil {
+			return nil, fmt.Errorf("settings: %s is instead of %s, and there is no such setting", x.Key, x.instead)
+		}
+	}
 	return s, nil
 }
 
@@ -208,7 +221,8 @@ func (s *Set) collect(v reflect.Value, group string) error {
 func newSetting(f reflect.StructField, v reflect.Value) (*Setting, error) {
 	tag := f.Tag
 	x := &Setting{
-		Key: tag.Get("yaml"), Help: tag.Get("help"), Resume: Note, zero: tag.Get("zero"), unit: tag.Get("unit"), field: v,
+		Key: tag.Get("yaml"), Help: tag.Get("help"), Resume: Note, zero: tag.Get("zero"), unit: tag.Get("unit"),
+		instead: tag.Get("instead"), field: v,
 	}
 	text, hasDefault := tag.Lookup("default")
 	kind := v.Kind()

@@ -32,6 +32,14 @@ func (s *Set) YAML(file string, document []byte) error {
 	}
 	r := &reader{Set: s, file: file, given: map[string]*yaml.Node{}}
 	r.document(root.Content[0])
+	for _, problem := range s.choose(func(x *Setting) string {
+		if at := r.given[x.Key]; at != nil {
+			return fmt.Sprintf("%s (line %d)", at.Value, at.Line)
+		}
+		return ""
+	}) {
+		r.problems = append(r.problems, fmt.Errorf("%s: %w", file, problem))
+	}
 	return errors.Join(r.problems...)
 }
 
@@ -100,17 +108,19 @@ func (r *reader) entry(name, value *yaml.Node) {
 	r.given[setting.Key] = name
 	v, ok := r.value(name.Value, value, setting.field.Type())
 	if ok {
-		setting.field.Set(v)
+		setting.take(v)
 		setting.file, setting.line = r.file, name.Line
 	}
 }
 
 func (r *reader) unknown(name, value *yaml.Node) {
+	if value.Kind == yaml.MappingNode {
+		r.bad(name, "%s is a section: settings stand at the left edge, without sections", strconv.Quote(name.Value))
+		return
+	}
 	hint := ""
 	if near := r.Nearest(name.Value); near != "" {
 		hint = ": did you mean " + near + "?"
-	} else if value.Kind == yaml.MappingNode {
-		hint = ": keys stand at the left edge, without sections"
 	}
 	r.bad(name, "unknown key %s%s", strconv.Quote(name.Value), hint)
 }

@@ -1,0 +1,377 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"konkanitrain/internal/words"
+)
+
+const (
+	rareCharacter = 5   // a character that occurs less often in training is rare
+	rareLines     = 5   // lines that a rare character is named with, and findings' items of one
+	fewLetters    = 0.1 // share of the letters under which a script is beside the others, not one of them
+)
+
+// letter is what is known of one character.
+type letter struct {
+	rune
+	script  string // "" where it belongs to none
+	train   int
+	heldOut int
+	lines   []int32 // the first utterances it stands in
+}
+
+// judgeCharacters counts characters and finds odd ones.
+func (a *audit) judgeCharacters() {
+	c := &characters{audit: a, of: map[rune]*letter{}, scripts: map[string]*script{}}
+	for i := range a.all {
+		c.read(i)
+	}
+	a.find("damaged_text", Fault, c.damaged, "%s characters that no text has: it was read in a wrong encoding, or is damaged", "utterance has", "utterances have")
+	a.find("mixed_scripts", Doubt, c.mixed, "%s a word with letters of two scripts", "utterance has", "utterances have")
+	a.find("lookalikes", Doubt, c.alike, "%s a sign that looks like one of the script around it, and isn't", "utterance has", "utterances have")
+	a.find("lone_marks", Doubt, c.lone, "%s a word that starts with a combining mark: the letter before it is missing", "utterance has", "utterances have")
+	all := c.sorted()
+	c.report(all)
+	c.judgeRare(all)
+	c.judgeScripts()
+	c.judgeDigits(all)
+}
+
+// characters reads texts.
+type characters struct {
+	*audit
+	of                          map[rune]*letter
+	scripts                     map[string]*script
+	damaged, mixed, alike, lone group
+}
+
+// script is one with what is written in it.
+type script struct {
+	letters, utterances int
+	last                int     // utterance counted
+	lines               []int32 // the first utterances
+}
+
+// at is the letter r, known from now on.
+func (c *characters) at(r rune) *letter {
+	l := c.of[r]
+	if l == nil {
+		l = &letter{rune: r, script: scriptOf(r)}
+		c.of[r] = l
+	}
+	return l
+}
+
+// read counts the characters of utterance i and looks at its words.
+func (c *characters) read(i int) {
+	e := &c.all[i]
+	held := c.held(e)
+	for _, r := range e.Text {
+		l := c.at(r)
+		if held {
+			l.heldOut++
+		} else {
+			l.train++
+		}
+		if n := len(l.lines); n < rareLines && (n == 0 || l.lines[n-1] != int32(i)) {
+			l.lines = append(l.lines, int32(i))
+		}
+		if l.script != "" {
+			c.count(l.script, i)
+		}
+	}
+	if why := damage(e.Text); why != "" {
+		c.damaged.add(c.item(i, 0, "%s", why))
+	}
+	if why := c.mixedWords(e.Text); why != "" {
+		c.mixed.add(c.item(i, 0, "%s", why))
+	}
+	if why := c.lookalikes(e.Text); why != "" {
+		c.alike.add(c.item(i, 0, "%s", why))
+	}
+	if why := loneMarks(e.Text); why != "" {
+		c.lone.add(c.item(i, 0, "%s", why))
+	}
+}
+
+func (c *characters) count(name string, i int) {
+	s := c.scripts[name]
+	if s == nil {
+		s = &script{last: -1}
+		c.scripts[name] = s
+	}
+	s.letters++
+	if s.last != i {
+		s.last = i
+		if s.utterances++; len(s.lines) < MostItems {
+			s.lines = append(s.lines, int32(i))
+		}
+	}
+}
+
+// scriptOf is the script of a letter or mark, "" for what several scripts have or none. Those that Japanese, Korean and
+// Chinese mix are one.
+func scriptOf(r rune) string {
+	if !unicode.In(r, unicode.L, unicode.M) || unicode.In(r, unicode.Common, unicode.Inherited) {
+		return ""
+	}
+	if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo) {
+		return "CJK"
+	}
+	for name, table := range unicode.Scripts {
+		if unicode.Is(table, r) {
+			return strings.ReplaceAll(name, "_", " ")
+		}
+	}
+	return ""
+}
+
+// mixedWords names words with letters of two scripts.
+func (c *characters) mixedWords(s string) string {
+	if isASCII(s) {
+		return ""
+	}
+	var found []string
+	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M) && !joiner(r) }) {
+		first := ""
+		var odd []string
+		for _, r := range word {
+			switch script := c.at(r).script; {
+			case script == "" || script == first:
+			case first == "":
+				first = script
+			default:
+				odd = append(odd, fmt.Sprintf("%c U+%04X %s", r, r, script))
+			}
+		}
+		if len(odd) > 0 {
+			found = append(found, fmt.Sprintf("%s has %s letters and %s", word, first, words.List(odd, 3)))
+		}
+	}
+	return words.List(found, 3)
+}
+
+func joiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
+
+// lookalikes names signs that are taken for those of an Indic script: a colon in a word for visarga, a vertical line
+// behind a word for danda, a digit within a word for a letter.
+func (c *characters) lookalikes(s string) string {
+	var found []string
+	var before rune // the last character
+	for i, r := range s {
+		next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(max(r, 0)):])
+		indic := before != 0 && indic(c.at(before).script)
+		switch {
+		case r == ':' && indic && unicode.In(next, unicode.L, unicode.M):
+			found = append(found, "a colon within a word, like visarga")
+		case r == '|' && s != "|" && (indic || before == ' '):
+			found = append(found, "a vertical line, like danda (U+0964)")
+		case unicode.Is(unicode.Nd, r) && indic && indicLetter(c, next):
+			found = append(found, fmt.Sprintf("the digit %c within a word", r))
+		}
+		before = r
+	}
+	return words.List(slices.Compact(found), 3)
+}
+
+func indicLetter(c *characters, r rune) bool {
+	return unicode.In(r, unicode.L, unicode.M) && indic(c.at(r).script)
+}
+
+// indic scripts use danda, and most visarga.
+func indic(script string) bool {
+	switch script {
+	case "Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam", "Sinhala":
+		return true
+	}
+	return false
+}
+
+// loneMarks names words that start with a combining mark.
+func loneMarks(s string) string {
+	if isASCII(s) {
+		return ""
+	}
+	var found []string
+	before := ' '
+	for _, r := range s {
+		if unicode.Is(unicode.M, r) && !unicode.In(before, unicode.L, unicode.M) && !joiner(before) && before != '\u25cc' {
+			found = append(found, fmt.Sprintf("U+%04X without a letter", r))
+		}
+		before = r
+	}
+	return words.List(found, 3)
+}
+
+// damage names characters that a text has by mistake: what a decoder puts for bytes it can't read, code points that
+// mean nothing, and letters that UTF-8 gives when it is read as a Western encoding.
+func damage(s string) string {
+	if isASCII(s) {
+		return ""
+	}
+	var found []string
+	var before rune
+	for _, r := range s {
+		switch {
+		case r == utf8.RuneError:
+			found = append(found, "U+FFFD stands for bytes that could not be read")
+		case unicode.Is(unicode.Co, r):
+			found = append(found, fmt.Sprintf("U+%04X is for private use", r))
+		case mojibake(before, r):
+			found = append(found, fmt.Sprintf("%c%c looks like UTF-8 that was read as Latin-1 or Windows-1252", before, r))
+		}
+		before = r
+	}
+	return words.List(slices.Compact(found), 3)
+}
+
+// mojibake says whether two characters are the first two bytes of a character in UTF-8, read one by one: the first byte
+// of Latin with marks (C3), of Indic scripts (E0) or of punctuation (E2), and a byte behind it, which is a letter in no
+// Western encoding.
+func mojibake(first, second rune) bool {
+	switch first {
+	case 'Ã', 'Â':
+		return second >= 0x80 && second <= 0xBF && second != 'ª' && second != 'º' && second != ' '
+	case 'à':
+		return second == '¤' || second == '¥' || second == '¦' || second == '§' || second == '¨' || second == '©' || second == '®'
+	case 'â':
+		return second == '€' || second == 0x80
+	}
+	return false
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// sorted lists the characters in code point order.
+func (c *characters) sorted() []*letter {
+	all := make([]*letter, 0, len(c.of))
+	for _, l := range c.of {
+		if l.train+l.heldOut > 0 { // others were looked at only
+			all = append(all, l)
+		}
+	}
+	slices.SortFunc(all, func(x, y *letter) int { return cmp.Compare(x.rune, y.rune) })
+	return all
+}
+
+// rare says whether training sees too little of a character to learn it.
+func (l *letter) rare() bool { return l.train > 0 && l.train < rareCharacter }
+
+// report fills the alphabet.
+func (c *characters) report(all []*letter) {
+	out := &c.audit.report.Alphabet
+	out.Characters, out.Scripts = []Character{}, []Script{}
+	for _, l := range all {
+		x := Character{Char: string(l.rune), Code: fmt.Sprintf("U+%04X", l.rune), Script: l.script, Train: l.train, HeldOut: l.heldOut, Lines: []Place{}}
+		if l.train < rareCharacter {
+			for _, i := range l.lines {
+				x.Lines = append(x.Lines, Place{c.all[i].File, c.all[i].Line})
+			}
+		}
+		out.Characters = append(out.Characters, x)
+	}
+	for name, s := range c.scripts {
+		out.Scripts = append(out.Scripts, Script{name, s.letters, s.utterances})
+	}
+	slices.SortFunc(out.Scripts, func(x, y Script) int { return cmp.Or(cmp.Compare(y.Letters, x.Letters), cmp.Compare(x.Name, y.Name)) })
+}
+
+// judgeRare finds characters that training sees rarely, or never while they are held out.
+func (c *characters) judgeRare(all []*letter) {
+	var rare, unseen group
+	for _, l := range all {
+		name := fmt.Sprintf("%q (U+%04X)", l.rune, l.rune)
+		switch {
+		case l.rare():
+			rare.add(c.item(int(l.lines[0]), float64(rareCharacter-l.train), "%s occurs %s in training", name, times(l.train)))
+		case l.train == 0 && !c.untrained():
+			unseen.add(c.item(int(l.lines[0]), float64(l.heldOut), "%s occurs %s, and never in training", name, times(l.heldOut)))
+		}
+	}
+	c.find("unseen_characters", Doubt, unseen, "%s held out and not in training: no model can write it", "character is", "characters are")
+	c.find("rare_characters", Remark, rare, "%s in training less than 5 times: too rarely to learn", "character stands", "characters stand")
+}
+
+// untrained says that no set is for training.
+func (c *characters) untrained() bool {
+	return !slices.ContainsFunc(c.sets, func(p Part) bool { return p.Role == Train })
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// judgeScripts finds utterances with letters of scripts that few letters are of.
+func (c *characters) judgeScripts() {
+	total := 0
+	for _, s := range c.scripts {
+		total += s.letters
+	}
+	for _, s := range c.audit.report.Alphabet.Scripts {
+		if float64(s.Letters) >= fewLetters*float64(total) {
+			continue
+		}
+		var g group
+		for _, i := range c.scripts[s.Name].lines {
+			g.add(c.item(int(i), 0, "%s", inScript(c.all[i].Text, s.Name)))
+		}
+		g.count = s.Utterances
+		title := fmt.Sprintf("%%s letters of the script %s, %.2g %% of all letters", s.Name, 100*float64(s.Letters)/float64(total))
+		c.find("other_scripts", Remark, g, title, "utterance has", "utterances have")
+	}
+}
+
+// inScript is the words of a text with letters of a script.
+func inScript(s, script string) string {
+	var found []string
+	for word := range strings.FieldsSeq(s) {
+		if strings.ContainsFunc(word, func(r rune) bool { return scriptOf(r) == script }) {
+			found = append(found, word)
+		}
+	}
+	return words.List(found, 5)
+}
+
+// judgeDigits finds digits of two scripts.
+func (c *characters) judgeDigits(all []*letter) {
+	counts := map[rune]int{} // by the zero of the script
+	var zeros []rune
+	var g group
+	for _, l := range all {
+		if !unicode.Is(unicode.Nd, l.rune) {
+			continue
+		}
+		zero := l.rune
+		for unicode.Is(unicode.Nd, zero-1) && l.rune-zero < 9 {
+			zero--
+		}
+		if counts[zero] += l.train + l.heldOut; !slices.Contains(zeros, zero) {
+			zeros = append(zeros, zero)
+			g.add(c.item(int(l.lines[0]), 0, "the digit %c (U+%04X)", l.rune, l.rune))
+		}
+	}
+	if len(zeros) < 2 {
+		return
+	}
+	var all2 []string
+	for _, z := range zeros {
+		all2 = append(all2, fmt.Sprintf("%c-%c %s", z, z+9, times(counts[z])))
+	}
+	c.find("two_digits", Remark, g, "%s: "+words.List(all2, len(all2))+"; fold_digits writes them all as 0-9", "script has digits", "scripts have digits")
+}

@@ -1,0 +1,117 @@
+// Package auditpage writes a page that shows what was found in sets of recordings: findings that can be heard and read,
+// histograms, and tables of figures. The page is one HTML file that loads nothing else; without JavaScript it shows all
+// but the histograms.
+package auditpage
+
+import (
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+)
+
+// Page is what is shown, from top to bottom. All of it is for people: numbers are texts with their units.
+type Page struct {
+	Title    string
+	Verdict  string
+	Findings []Finding // the gravest first
+	Sets     []Set
+	Tables   []Table
+	Notes    []string
+}
+
+// Finding is one sort of thing to look at.
+type Finding struct {
+	Grade string // fault, doubt or remark
+	Title string
+	Count int    // of items, those that are not here included
+	Items []Item // at most MostItems are shown
+}
+
+// MostItems is how many items of a finding a page shows.
+const MostItems = 40
+
+// Item is an utterance, or a line of a list.
+type Item struct {
+	Where  string // file and line
+	Name   string // the utterance's identity
+	Length string
+	Detail string // why it is here
+	Text   string // the reference
+	Sound  []byte // a WAV file; nil where there is none
+	Cut    string // what is said of a sound that is not whole; "" of others
+}
+
+// Set is what is drawn of a set.
+type Set struct {
+	Name   string
+	Charts []Chart
+}
+
+// Chart is a histogram: Counts[i] is of values from From + i Step to below From + (i+1) Step.
+type Chart struct {
+	Title  string  `json:"title"`
+	Unit   string  `json:"unit"`
+	Facts  string  `json:"facts"` // quantiles, in words
+	From   float64 `json:"from"`
+	Step   float64 `json:"step"`
+	Counts []int   `json:"counts"`
+	Below  int     `json:"below"` // values under the first step
+	Above  int     `json:"above"` // values over the last one
+}
+
+// Table is a table. The first cell of a row is its name.
+type Table struct {
+	Title string
+	Head  []string
+	Rows  [][]string
+	More  string // what is said below it
+}
+
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.css
+	pageCSS string
+	//go:embed page.js
+	pageJS string
+)
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"sound": soundURL, "more": more}).Parse(pageHTML))
+
+// Write writes the page. The error says that w takes no more. All texts of p are shown as they are: none is taken for
+// HTML.
+func Write(w io.Writer, p Page) error {
+	charts := make([][]Chart, len(p.Sets))
+	for i, s := range p.Sets {
+		charts[i] = s.Charts
+	}
+	data, err := json.Marshal(charts) // escapes <, > and &: no text can end the script element
+	if err != nil {
+		return fmt.Errorf("the page's data as JSON: %w", err)
+	}
+	p.Findings = slices.Clone(p.Findings)
+	for i := range p.Findings {
+		f := &p.Findings[i]
+		f.Items = f.Items[:min(len(f.Items), MostItems)]
+	}
+	return pageTemplate.Execute(w, map[string]any{
+		"Page": p, "CSS": template.CSS(pageCSS), "Data": template.JS(data), "Script": template.JS(pageJS),
+	})
+}
+
+// soundURL is a WAV file as a URL of itself.
+func soundURL(wav []byte) template.URL {
+	return template.URL("data:audio/wav;base64," + base64.StdEncoding.EncodeToString(wav))
+}
+
+// more counts the items that a page doesn't show.
+func more(f Finding) int {
+	if len(f.Items) == 0 {
+		return 0 // the title says all
+	}
+	return max(f.Count-len(f.Items), 0)
+}

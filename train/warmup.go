@@ -1,0 +1,69 @@
+package train
+
+import (
+	"fmt"
+	"math"
+
+	"konkanitrain/internal/words"
+)
+
+// warmup is how long the learning rate rises. It is a part of the state: what becomes of the number of epochs or of the
+// training set later doesn't change a share that was begun with.
+type warmup struct {
+	Share   float64 `json:"share,omitempty"` // the setting warmup_share that it comes from; 0: warmup_updates
+	Updates int     `json:"updates"`
+}
+
+// longestShare of a run's updates may be its warm-up without a warning.
+const longestShare = 1. / 3
+
+// setWarmup finds the length of the warm-up: a checkpoint's, where warmup_share is what it was then, or a new one. A
+// new run whose epochs are over while the rate still rises is refused.
+func (r *run) setWarmup() error {
+	o, w := r.cfg.Optimizer, &r.ledger.state.Warmup
+	switch {
+	case o.WarmupShare == 0:
+		*w = warmup{Updates: o.WarmupUpdates}
+	case w.Share != o.WarmupShare:
+		*w = warmup{o.WarmupShare, max(1, int(math.Round(o.WarmupShare*float64(r.all()))))}
+	}
+	if all := r.all(); w.Updates > all && !o.LongWarmup && r.ledger.origin.Checkpoint == nil && !r.profiling() {
+		return fmt.Errorf("%s, with the last of %s: it gets only to %.2g %% of learning_rate; %s, or train longer, or say with long_warmup that this is meant",
+			r.rises(all), words.Count(o.NumEpochs, "epoch"), 100*float64(all)/float64(w.Updates), shorter(all))
+	}
+	return nil
+}
+
+// all is the number of updates of all epochs, if none is skipped. max_updates is a place to stop at, which a run may be
+// resumed behind.
+func (r *run) all() int { return r.cfg.Optimizer.NumEpochs * r.sets.loader.Windows() }
+
+// warnOfWarmup says where the rate still rises when training ends, or where little is left after its peak.
+func (r *run) warnOfWarmup() {
+	w, total := r.ledger.state.Warmup.Updates, r.total()
+	switch {
+	case r.profiling() || r.ended():
+	case w > total:
+		r.report.say("WARNING: %s: it gets only to %.2g %% of learning_rate; train longer, or %s", r.rises(total), 100*float64(total)/float64(w), shorter(total))
+	case float64(w) > longestShare*float64(total):
+		r.report.say("WARNING: %s: little is left after the peak; train longer, or %s", r.rises(total), shorter(total))
+	}
+}
+
+// rises says how long the rate rises, of so many updates.
+func (r *run) rises(total int) string {
+	return fmt.Sprintf("the learning rate rises for %s (%s), and training ends after %d", words.Count(r.ledger.state.Warmup.Updates, "update"), r.warmupSetting(), total)
+}
+
+// shorter is the advice for a run of so many updates.
+func shorter(total int) string {
+	return fmt.Sprintf("set warmup_updates to %d or less, or warmup_share to 0.1", max(1, int(longestShare*float64(total))))
+}
+
+// warmupSetting is the setting that the warm-up comes from, with its value.
+func (r *run) warmupSetting() string {
+	if s := r.ledger.state.Warmup.Share; s > 0 {
+		return fmt.Sprintf("warmup_share %g", s)
+	}
+	return fmt.Sprintf("warmup_updates %d", r.ledger.state.Warmup.Updates)
+}
