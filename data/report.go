@@ -112,7 +112,7 @@ func (r *Report) String() string {
 		}
 		fmt.Fprintf(&b, "\n  %s %s", words.Count(r.StartsWithMark, "text"), verb)
 	}
-	for _, line := range r.Changes.Lines(r.place) {
+	for _, line := range r.Changes.Lines(r.Place) {
 		b.WriteString("\n  " + line)
 	}
 	if r.Unknown.Outside > 0 {
@@ -162,8 +162,8 @@ func (n *Note) where(manifest string) string {
 	return fmt.Sprintf("line %d", n.Line)
 }
 
-// place is "line 3", or "text, line 3" for a file of a folder.
-func (r *Report) place(p text.Place) string {
+// Place is "line 3", or "text, line 3" for a file of a folder.
+func (r *Report) Place(p text.Place) string {
 	if p.File != r.Path {
 		return fmt.Sprintf("%s, line %d", filepath.Base(p.File), p.Line)
 	}

@@ -48,7 +48,7 @@ func sameNetwork(d *recognize.Description, now Config) error {
 	then.Model.DModel, then.Model.EncoderLayers, then.Model.DecoderLayers, then.Model.Heads = n.DModel, n.EncoderLayers, n.DecoderLayers, n.Heads
 	then.Model.ConvKernel, then.Model.Subsampling, then.Model.SubsampleChannels = n.ConvKernel, n.Subsampling, n.SubsampleChannels
 	then.Data.SampleRate, then.Data.NumMels, then.Data.Normalize = f.SampleRate, f.NumMels, f.Normalize
-	then.Data.KeepJoiners, then.Data.FoldDigits = d.Policy.KeepJoiners, d.Policy.FoldDigits
+	then.setPolicy(d.Policy)
 	saved, err := then.settings()
 	if err == nil {
 		_, err = sameRun(saved, now)
@@ -76,6 +76,9 @@ func sameRun(saved json.RawMessage, now Config) (changed []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if saved, err = withFixed(saved, set); err != nil {
+		return nil, err
+	}
 	differences, err := compare(saved, current)
 	if err != nil {
 		return nil, err
@@ -100,12 +103,38 @@ func sameRun(saved json.RawMessage, now Config) (changed []string, err error) {
 	return changed, nil
 }
 
-// compare lists the settings that differ.
-func compare(saved, current json.RawMessage) ([]checkpoint.Difference, error) {
-	var byKey map[string]json.RawMessage
+// withFixed adds the settings that a resume can't change to those of an older version that didn't have them: it did as
+// their defaults say now.
+func withFixed(saved json.RawMessage, now *settings.Set) (json.RawMessage, error) {
+	byKey, err := parseSettings(saved)
+	if err != nil {
+		return nil, err
+	}
+	defaults, err := Default().settings()
+	if err != nil {
+		return nil, err
+	}
+	before, err := parseSettings(defaults)
+	if err != nil {
+		return nil, err
+	}
+	for key, value := range before {
+		if _, has := byKey[key]; !has && now.Lookup(key).Resume == settings.Fixed {
+			byKey[key] = value
+		}
+	}
+	return json.Marshal(byKey)
+}
+
+func parseSettings(saved json.RawMessage) (byKey map[string]json.RawMessage, err error) {
 	if err := json.Unmarshal(saved, &byKey); err != nil || byKey == nil {
 		return nil, errors.New("the saved configuration is no object of settings by key")
 	}
+	return byKey, nil
+}
+
+// compare lists the settings that differ.
+func compare(saved, current json.RawMessage) ([]checkpoint.Difference, error) {
 	var found *checkpoint.SettingsError
 	if err := checkpoint.Compare(saved, current); err != nil && !errors.As(err, &found) {
 		return nil, err

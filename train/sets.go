@@ -31,6 +31,9 @@ func (r *run) loadData(ctx context.Context) error {
 	if err := r.tokenize(r.sets.train, true); err != nil {
 		return err
 	}
+	for _, line := range describeTokens(state.Vocabulary.Tokenizer, cfg.Policy(), r.sets.train) {
+		r.report.say("%s", line)
+	}
 	if r.sets.loader, err = r.trainingLoader(r.sets.train); err != nil {
 		return err
 	}
@@ -108,11 +111,14 @@ func (r *run) vocabulary() (text.Tokenizer, error) {
 		r.report.say("the vocabulary is that of %s: %d entries", r.cfg.Run.InitFrom, s.Vocabulary.Size())
 		return s.Vocabulary, checkVocabSize(r.cfg, s.Vocabulary, r.cfg.Run.InitFrom)
 	}
-	built, err := text.Build(train.Texts(), r.cfg.Data.MinCharCount)
+	from := r.ledger.origin.Checkpoint
+	if from != nil && r.cfg.Data.Tokenizer != tokenizerCharacters {
+		return r.ledger.state.Vocabulary.Tokenizer, nil
+	}
+	built, err := r.cfg.makeTokenizer(train.Texts())
 	if err != nil {
 		return nil, err
 	}
-	from := r.ledger.origin.Checkpoint
 	if err := checkVocabSize(r.cfg, built, train.Path); err != nil || from == nil {
 		return built, err
 	}

@@ -139,7 +139,7 @@ func (p *Pieces) String() string { return fmt.Sprintf("%d pieces (%v)", p.Size()
 
 // Diff says how p, stored with a model, differs from the tokenizer in use now.
 func (p *Pieces) Diff(other Tokenizer) []string {
-	now, ok := bare(other).(*Pieces)
+	now, ok := Bare(other).(*Pieces)
 	if !ok || p.Size() != now.Size() {
 		return []string{fmt.Sprintf("tokenizer: the model has %v, the data %v", p, other)}
 	}

@@ -1,0 +1,129 @@
+package train
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"konkanitrain/data"
+	"konkanitrain/data/text"
+	"konkanitrain/internal/words"
+)
+
+// The values of the setting tokenizer that are no file.
+const (
+	tokenizerCharacters = "characters"
+	tokenizerBPE        = "bpe"
+)
+
+// makeTokenizer makes what the setting tokenizer says, of the training texts or of a file.
+func (c Config) makeTokenizer(texts iter.Seq[string]) (text.Tokenizer, error) {
+	switch c.Data.Tokenizer {
+	case tokenizerCharacters:
+		return text.Build(texts, c.Data.MinCharCount)
+	case tokenizerBPE:
+		t, err := text.TrainBPE(texts, c.Model.VocabSize, c.Data.MinCharCount)
+		if err != nil {
+			return nil, fmt.Errorf("tokenizer bpe, vocab_size %d: %w", c.Model.VocabSize, err)
+		}
+		return t, nil
+	}
+	t, err := text.ReadPieces(c.Data.Tokenizer)
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer: %w", err)
+	}
+	return t, nil
+}
+
+// describeTokens says what the texts of a training set are cut into, what of it is too rare to be learned, and which
+// texts their tokens don't write as they were.
+func describeTokens(t text.Tokenizer, p text.Policy, set *data.Set) []string {
+	lines := append([]string{"vocabulary: " + shownTokens(t, set)}, rareCharacters(set)...)
+	if _, ok := t.(*text.Vocabulary); ok {
+		return lines
+	}
+	return append(lines, changedTexts(t, p, set)...)
+}
+
+// tokensShown is how many characters of a vocabulary are shown, far more than an alphabet has, and piecesShown how
+// many pieces.
+const (
+	tokensShown = 500
+	piecesShown = 30
+)
+
+// shownTokens is the size of a vocabulary with its characters, or some of its pieces and what they save.
+func shownTokens(t text.Tokenizer, set *data.Set) string {
+	var shown []string
+	for id := text.Unk + 1; int(id) < t.Size(); id++ {
+		token := strings.Trim(text.Show(t.Token(id)), `"`)
+		if token == " " {
+			token = "(space)"
+		}
+		shown = append(shown, token)
+	}
+	list := func(most int) string {
+		if len(shown) <= most {
+			return strings.Join(shown, " ")
+		}
+		return fmt.Sprintf("%s and %d more", strings.Join(shown[:most], " "), len(shown)-most)
+	}
+	if _, ok := t.(*text.Vocabulary); ok {
+		return fmt.Sprintf("%v, with blank, sos/eos and unk: %s", t, list(tokensShown))
+	}
+	characters, tokens := 0, 0
+	for _, u := range set.Utterances {
+		characters += utf8.RuneCountInString(u.Text)
+		tokens += len(u.Tokens)
+	}
+	return fmt.Sprintf("%v, with blank, sos/eos and unk, %.2f characters a token: %s", t, float64(characters)/float64(max(tokens, 1)), list(piecesShown))
+}
+
+// A character that is seldomer than this in the training texts is hardly learned. The first rareShown are named.
+const (
+	seldom    = 5
+	rareShown = 20
+)
+
+// rareCharacters names the characters of training texts that are too rare to be learned, with the lines they are in.
+func rareCharacters(set *data.Set) []string {
+	rare := slices.DeleteFunc(text.CountCharacters(set.Texts()), func(c text.CharCount) bool { return c.Count >= seldom })
+	if len(rare) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(rare, func(a, b text.CharCount) int { return cmp.Compare(a.Count, b.Count) })
+	named := make([]string, len(rare))
+	for i, c := range rare[:min(len(rare), rareShown)] {
+		var lines []string
+		for _, u := range set.Utterances {
+			if strings.Contains(u.Text, c.Char) {
+				if lines = append(lines, set.Report.Place(text.Place{File: u.File, Line: u.Line})); len(lines) == c.Count {
+					break
+				}
+			}
+		}
+		named[i] = fmt.Sprintf("%s x %d (%s)", text.Show(c.Char), c.Count, strings.Join(lines, "; "))
+	}
+	return []string{fmt.Sprintf("  %s seen fewer than %d times, too seldom to be learned well: %s",
+		words.Count(len(rare), "character"), seldom, words.List(named, rareShown))}
+}
+
+// changedTexts counts the texts that their tokens write otherwise: what a model that makes no mistake is charged with.
+func changedTexts(t text.Tokenizer, p text.Policy, set *data.Set) []string {
+	n, first := 0, ""
+	for _, u := range set.Utterances {
+		if back := p.Normalize(t.Decode(u.Tokens)); back != u.Text {
+			if n++; n == 1 {
+				first = fmt.Sprintf("%s, %q becomes %q", set.Report.Place(text.Place{File: u.File, Line: u.Line}), u.Text, back)
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("  WARNING: the tokens of %d of %s write another text than they are made of, and the difference counts as errors: %s",
+		n, words.Count(len(set.Utterances), "text"), first)}
+}
