@@ -60,8 +60,17 @@ type waves struct {
 
 	mu    sync.Mutex
 	used  int64
-	waves map[*Utterance][]float32
+	waves map[waveKey][]float32
 }
+
+// waveKey is the sound of an utterance, which others may have too.
+type waveKey struct {
+	recording *Recording
+	offset    float64
+	samples   int
+}
+
+func (u *Utterance) wave() waveKey { return waveKey{u.Recording, u.Offset, u.Samples} }
 
 // waveBytes is what kept sound takes: Go's heap gives whole pages to what is large.
 func waveBytes(samples int) int64 {
@@ -80,7 +89,7 @@ func (c *waves) get(u *Utterance) []float32 {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.waves[u]
+	return c.waves[u.wave()]
 }
 
 // put keeps a copy of x if there is room.
@@ -91,12 +100,12 @@ func (c *waves) put(u *Utterance, x []float32) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.used+bytes > c.limit || c.waves[u] != nil {
+	if c.used+bytes > c.limit || c.waves[u.wave()] != nil {
 		return
 	}
 	if c.waves == nil {
-		c.waves = map[*Utterance][]float32{}
+		c.waves = map[waveKey][]float32{}
 	}
-	c.waves[u] = slices.Clone(x)
+	c.waves[u.wave()] = slices.Clone(x)
 	c.used += bytes
 }

@@ -59,7 +59,7 @@ func TestBuffers(t *testing.T) {
 
 func TestWaves(t *testing.T) {
 	c := waves{limit: 40}
-	a, b := new(Utterance), new(Utterance)
+	a, b := &Utterance{Samples: 6}, &Utterance{Samples: 5}
 	x := []float32{1, 2, 3, 4, 5, 6}
 	c.put(a, x)
 	x[0] = 9
@@ -90,7 +90,7 @@ func TestCacheSavesReading(t *testing.T) {
 	o.CacheWaves = 1 << 30
 	l := newLoader(t, s, o)
 	want := prints(t, l, 0, 0, 4)
-	for _, u := range s.Utterances {
+	for _, u := range s.All() {
 		os.Remove(u.Path())
 	}
 	if got := prints(t, l, 0, 0, 4); !slices.Equal(got, want) {

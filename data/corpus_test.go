@@ -67,7 +67,7 @@ func texts(s *Set) []string { return slices.Collect(s.Texts()) }
 
 func ids(s *Set) []string {
 	var out []string
-	for _, u := range s.Utterances {
+	for _, u := range s.All() {
 		out = append(out, u.ID)
 	}
 	return out
@@ -75,7 +75,7 @@ func ids(s *Set) []string {
 
 func durations(s *Set) []float64 {
 	var out []float64
-	for _, u := range s.Utterances {
+	for _, u := range s.All() {
 		out = append(out, u.Duration)
 	}
 	return out
@@ -155,8 +155,8 @@ func (c loadCase) check(t *testing.T) {
 	if got := s.Report.reported(); !slices.Equal(got, c.notes) {
 		t.Errorf("lines %v are reported, want %v: %v", got, c.notes, s.Report)
 	}
-	if s.Report.Kept != len(s.Utterances) {
-		t.Errorf("%d kept, the report says %d", len(s.Utterances), s.Report.Kept)
+	if s.Report.Kept != s.Len() {
+		t.Errorf("%d kept, the report says %d", s.Len(), s.Report.Kept)
 	}
 }
 

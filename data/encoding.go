@@ -4,20 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"os"
 	"path/filepath"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
-
-// readText reads a text file and decodes it.
-func readText(path string) (b []byte, note string, err error) {
-	b, err = os.ReadFile(path)
-	if err != nil {
-		return nil, "", fmt.Errorf("manifest: %w", err)
-	}
-	return decode(path, b)
-}
 
 // decode removes the byte-order mark, turns UTF-16 into UTF-8 (the note says so; else it is ""), and makes \n of the
 // line ends of a file that has nothing but \r, as old Macs and some spreadsheets write it.
@@ -62,20 +53,11 @@ func orderName(o binary.ByteOrder) string {
 	return "little-endian"
 }
 
-// lines calls use with each line that isn't blank, without its line end, and its number from 1 on. Blank lines
-// have numbers too.
-func lines(b []byte, use func(number int, line string)) {
-	number := 0
-	for line := range bytes.Lines(b) {
-		number++
-		if line = bytes.TrimRight(line, "\r\n"); len(bytes.TrimSpace(line)) > 0 {
-			use(number, string(line))
-		}
-	}
-}
-
 // notText says where s stops being UTF-8 text; "" if it doesn't.
 func notText(s string) string {
+	if strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) {
+		return ""
+	}
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {

@@ -76,7 +76,7 @@ func TestZeros(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(s.Utterances) != c.kept || !slices.Equal(s.Report.reported(Broken), []int{c.line}) {
+			if s.Len() != c.kept || !slices.Equal(s.Report.reported(Broken), []int{c.line}) {
 				t.Errorf("%v", s.Report)
 			}
 		})

@@ -15,7 +15,7 @@ func ExampleLoad() {
 		return
 	}
 	fmt.Println(set.Report)
-	u := set.Utterances[0]
+	u := set.At(0)
 	fmt.Printf("%s: %q, %.2f s, %d feature frames\n", u.ID, u.Text, u.Duration, u.Frames)
 	// Output:
 	// ../examples/konkani_words/validation.jsonl: 80 of 80 utterances used, 27.5 s (0.25 to 0.47 s each)

@@ -61,12 +61,13 @@ func openFile(path string, sampleRate int) File {
 
 // FileSet is the set of those files that can be used, for a [Loader]: sound without text.
 func FileSet(files []File, sampleRate int) *Set {
-	s := &Set{Path: "files", SampleRate: sampleRate, Report: &Report{Path: "files", Lines: len(files)}}
+	var us []*Utterance
 	for _, f := range files {
 		if f.Utterance != nil {
-			s.Utterances = append(s.Utterances, f.Utterance)
+			us = append(us, f.Utterance)
 		}
 	}
-	s.Report.count(s.Utterances)
+	s := NewSet("files", sampleRate, us...)
+	s.Report.Lines = len(files)
 	return s
 }

@@ -32,7 +32,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%v doesn't name %s", f.Err, paths[i])
 		}
 	}
-	if !errors.Is(files[1].Err, fs.ErrNotExist) || !errors.Is(files[2].Err, errTooShort) || !errors.Is(files[4].Err, audio.ErrNotWAV) {
+	if !errors.Is(files[1].Err, fs.ErrNotExist) || !errors.Is(files[2].Err, errTooShort) || !errors.Is(files[4].Err, audio.ErrFormat) {
 		t.Errorf("%v, %v, %v", files[1].Err, files[2].Err, files[4].Err)
 	}
 	a, b := files[3].Utterance, files[0].Utterance
@@ -43,7 +43,7 @@ func TestFiles(t *testing.T) {
 		t.Error("a file that is given twice is one utterance")
 	}
 	s := FileSet(files, 16000)
-	if len(s.Utterances) != 3 || s.Report.Lines != 6 || s.Report.Kept != 3 || s.Report.Seconds != 2 || s.SampleRate != 16000 {
+	if s.Len() != 3 || s.Report.Lines != 6 || s.Report.Kept != 3 || s.Report.Seconds != 2 || s.SampleRate != 16000 {
 		t.Errorf("%+v, %+v", s, s.Report)
 	}
 	// It is a set like others: a loader reads it.

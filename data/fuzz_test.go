@@ -8,7 +8,7 @@ import (
 )
 
 // checkListing holds what every listing promises, whatever the bytes were.
-func checkListing(t *testing.T, l listing, err error, lines int) {
+func checkListing(t *testing.T, l listed, err error, lines int) {
 	if err != nil {
 		return
 	}
@@ -49,7 +49,7 @@ func FuzzListFile(f *testing.F) {
 		f.Add(name, []byte{0, '{'})
 	}
 	f.Fuzz(func(t *testing.T, name string, b []byte) {
-		l, err := listFile(name, b)
+		l, err := listBytes(name, b)
 		if b2, _, err2 := decode(name, b); err2 == nil {
 			checkListing(t, l, err, newlines(b2))
 		}
@@ -70,7 +70,7 @@ func FuzzListKaldi(f *testing.F) {
 		if len(segments) == 0 {
 			os.Remove(filepath.Join(dir, "segments"))
 		}
-		l, err := listKaldi(dir)
+		l, err := listPath(dir)
 		checkListing(t, l, err, max(newlines(text), newlines(scp), newlines(segments))+len(text)+len(segments))
 	})
 }

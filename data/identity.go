@@ -1,54 +1,118 @@
 package data
 
 import (
+	"bytes"
 	"fmt"
+	"strconv"
+	"unsafe"
 
 	"konkanitrain/internal/philox"
 )
 
-// identities gives each entry its identity and refuses ids that stand twice. again says so of paths that were
-// listed before; it is "" for all others.
-func (s *Set) identities(entries []entry) (ids []string, again map[int]string, err error) {
-	ids, again = make([]string, len(entries)), map[int]string{}
-	lines := make(map[string]int, len(entries)) // of each identity
-	times := map[string]int{}                   // that a path was listed again
-	for i := range entries {
-		e := &entries[i]
-		if ids[i] = e.id; e.id == "" {
-			continue
-		}
-		if before, twice := lines[e.id]; twice {
-			return nil, nil, fmt.Errorf("manifest %s: the id %s stands on lines %d and %d; it keys the random draws and must be unique, rename one",
-				e.file, e.id, before, e.line)
-		}
-		lines[e.id] = e.line
-	}
-	for i := range entries {
-		e := &entries[i]
-		if e.id != "" || e.audio == "" {
-			continue
-		}
-		id := e.audio
-		if e.offset > 0 {
-			id = fmt.Sprintf("%s@%v", e.audio, e.offset)
-		}
-		base := id
-		first, taken := lines[id]
-		for taken {
-			times[base]++
-			id = fmt.Sprintf("%s#%d", base, times[base]+1)
-			_, taken = lines[id]
-			again[i] = fmt.Sprintf("%s, as on line %d; called %s", base, first, id)
-		}
-		ids[i], lines[id] = id, e.line
-	}
-	keys := make(map[uint64]string, len(ids))
-	for _, id := range ids {
-		if other, taken := keys[philox.ID(id)]; taken && other != id {
-			return nil, nil, fmt.Errorf("manifest %s: the ids %s and %s have the same 64-bit key, so their random draws would be the same; rename one",
-				s.Path, other, id)
-		}
-		keys[philox.ID(id)] = id
-	}
-	return ids, again, nil
+// identities finds rows by their identity, and holds that no two have the same.
+type identities struct {
+	rows  *rows
+	slots []int32 // open addressing by key; 0 is free, else one more than the row
+	other []byte  // an identity that is compared
 }
+
+// newIdentities gives each row its key. A path that is listed again without an id gets a number; an id that stands
+// twice is an error, as are two identities with the same key. path is the manifest's.
+func newIdentities(r *rows, path string) (*identities, error) {
+	n := len(r.places)
+	size := 8
+	for size < n+n/2 {
+		size *= 2
+	}
+	x := &identities{rows: r, slots: make([]int32, size)}
+	r.keys = make([]uint64, n)
+	var plain []int32 // without an id, and with a path
+	for i := range n {
+		p := r.at(i)
+		if p.id == nil {
+			if r.sounds[i] >= 0 {
+				plain = append(plain, int32(i))
+			}
+			continue
+		}
+		j, slot := x.find(p.id)
+		if j >= 0 {
+			before := r.at(j)
+			return nil, fmt.Errorf("manifest %s: the id %s stands on lines %d and %d; it keys the random draws and must be unique, rename one",
+				r.files.list[p.file], p.id, before.line, p.line)
+		}
+		if err := x.put(i, slot, p.id, path); err != nil {
+			return nil, err
+		}
+	}
+	listed := make([]int32, n) // how often the path of a row was listed again
+	var id []byte
+	for _, i := range plain {
+		i := int(i)
+		p := r.at(i)
+		id = r.appendBase(id[:0], i, &p)
+		base := len(id)
+		first, slot := x.find(id)
+		for j := first; j >= 0; j, slot = x.find(id) {
+			listed[first]++
+			id = strconv.AppendInt(append(id[:base], '#'), int64(listed[first]+1), 10)
+		}
+		if len(id) > base {
+			if r.repeats == nil {
+				r.repeats = make([]int32, n)
+			}
+			r.repeats[i] = listed[first] + 1
+		}
+		if err := x.put(i, slot, id, path); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// find is the row with an identity, or -1 and the slot where it would be.
+func (x *identities) find(id []byte) (row, slot int) {
+	key := keyOf(id)
+	mask := len(x.slots) - 1
+	for slot = int(key) & mask; x.slots[slot] != 0; slot = (slot + 1) & mask {
+		j := int(x.slots[slot] - 1)
+		if x.rows.keys[j] != key {
+			continue
+		}
+		p := x.rows.at(j)
+		if x.other = x.rows.appendID(x.other[:0], j, &p); bytes.Equal(x.other, id) {
+			return j, slot
+		}
+	}
+	return -1, slot
+}
+
+// put takes row i in at the slot that find gave for its identity.
+func (x *identities) put(i, slot int, id []byte, path string) error {
+	key, mask := keyOf(id), len(x.slots)-1
+	for s := int(key) & mask; x.slots[s] != 0; s = (s + 1) & mask {
+		if j := int(x.slots[s] - 1); x.rows.keys[j] == key {
+			return fmt.Errorf("manifest %s: the ids %s and %s have the same 64-bit key, so their random draws would be the same; rename one",
+				path, x.rows.id(j), id)
+		}
+	}
+	x.slots[slot], x.rows.keys[i] = int32(i+1), key
+	return nil
+}
+
+// again is a row that lists a path again, in words.
+type again struct {
+	ids *identities
+	row int
+}
+
+// String says which path it is, where it was listed first, and what the row is called.
+func (a again) String() string {
+	r := a.ids.rows
+	p := r.at(a.row)
+	base := r.appendBase(nil, a.row, &p)
+	first, _ := a.ids.find(base)
+	return fmt.Sprintf("%s, as on line %d; called %s", base, r.at(first).line, r.id(a.row))
+}
+
+func keyOf(id []byte) uint64 { return philox.ID(unsafe.String(unsafe.SliceData(id), len(id))) }

@@ -5,54 +5,76 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
 
-// listJSON reads JSON lines: one object a line.
-func listJSON(path string, b []byte) (listing, error) {
-	if t := bytes.TrimSpace(b); bytes.HasPrefix(t, []byte("[")) {
-		return listing{}, fmt.Errorf("manifest %s: it starts with [, a JSON list; one object a line is needed, "+
-			"without brackets and commas around them (jq -c '.[]' does that)", path)
+// json reads JSON lines: one object a line.
+func (l *listing) json(t *textFile) error {
+	if bytes.HasPrefix(bytes.TrimSpace(t.head), []byte("[")) {
+		return fmt.Errorf("manifest %s: it starts with [, a JSON list; one object a line is needed, "+
+			"without brackets and commas around them (jq -c '.[]' does that)", t.path)
 	}
-	var l listing
-	withText := 0
-	lines(b, func(number int, line string) {
-		e, hasText := parseJSON(path, number, line)
-		l.entries = append(l.entries, e)
-		if hasText {
-			withText++
+	withText, textless := false, ""
+	brokenStart := 0 // the number of the first line, where it is broken
+	take := l.take
+	l.take = func(e *entry) {
+		if l.lines == 0 && e.kind == Broken {
+			brokenStart = e.line
 		}
-	})
-	if len(l.entries) > 0 && l.entries[0].kind == Broken && overSeveralLines(b) {
-		return l, fmt.Errorf("manifest %s: the object that starts on line %d goes over several lines; one object a line is needed "+
-			"(jq -c . does that)", path, l.entries[0].line)
-	}
-	if withText == 0 {
-		for _, e := range l.entries {
-			if e.kind == EmptyText {
-				return l, fmt.Errorf("manifest %s: no line has the key text; the one of line %d is %s", path, e.line, e.reason)
-			}
+		switch {
+		case !e.textless:
+			withText = true
+		case e.kind == EmptyText && textless == "":
+			textless = fmt.Sprintf("manifest %s: no line has the key text; the one of line %d is %s", t.path, e.line, e.reason)
 		}
+		take(e)
 	}
-	return l, nil
+	err := l.each(t, 1, func(number int, line string) entry { return parseJSON(t.path, number, line) })
+	l.take = take
+	switch {
+	case err != nil:
+		return err
+	case brokenStart > 0 && overSeveralLines(t):
+		return fmt.Errorf("manifest %s: the object that starts on line %d goes over several lines; one object a line is needed "+
+			"(jq -c . does that)", t.path, brokenStart)
+	case !withText && textless != "":
+		return errors.New(textless)
+	}
+	return nil
 }
 
-// overSeveralLines says whether b starts with a whole JSON object that has line ends in it.
-func overSeveralLines(b []byte) bool {
+// overSeveralLines says whether the start of a text is a whole JSON object that has line ends in it.
+func overSeveralLines(t *textFile) bool {
 	var first json.RawMessage
-	err := json.NewDecoder(bytes.NewReader(b)).Decode(&first)
+	err := json.NewDecoder(bytes.NewReader(t.head)).Decode(&first)
 	return err == nil && first[0] == '{' && bytes.ContainsRune(first, '\n')
 }
 
-// parseJSON reads one line. hasText says whether it has the key text, whatever its value.
-func parseJSON(file string, number int, line string) (e entry, hasText bool) {
-	e = entry{file: file, line: number}
+// parseJSON reads one line.
+func parseJSON(file string, number int, line string) entry {
+	e := entry{file: file, line: number, textless: true}
 	if bad := notText(line); bad != "" {
 		e.fail(Broken, "%s", bad)
-		return e, false
+		return e
 	}
+	var room [16]member
+	o, plain := scanObject(line, room[:0])
+	if !plain {
+		if o = e.decode(line); e.kind != "" {
+			return e
+		}
+	}
+	e.textless = !o.has("text")
+	e.take(line, o)
+	if e.textless && e.kind == "" {
+		e.fail(EmptyText, "%s: no key text; its keys are %s", e.name(), o.keys())
+	}
+	return e
+}
+
+// decode reads the members of a line with encoding/json, which knows all that can be wrong with it.
+func (e *entry) decode(line string) object {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(line), &values); err != nil {
 		var wrong *json.UnmarshalTypeError
@@ -61,52 +83,53 @@ func parseJSON(file string, number int, line string) (e entry, hasText bool) {
 		} else {
 			e.fail(Broken, "not a whole JSON object (%v)", err)
 		}
-		return e, false
+		return nil
 	}
 	e.twice = repeated(line)
-	_, hasText = values["text"]
-	e.take(line, values)
-	if !hasText && e.kind == "" {
-		e.fail(EmptyText, "%s: no key text; its keys are %s", e.name(), keysOf(values))
+	var o object
+	for key, value := range values {
+		o = append(o, member{key, string(value)})
 	}
-	return e, hasText
+	return o
 }
 
 // take takes over the values of the keys that are used.
-func (e *entry) take(line string, values map[string]json.RawMessage) {
+func (e *entry) take(line string, o object) {
 	text := func(key string) string {
-		raw := values[key]
+		raw := o.get(key)
 		if isNull(raw) {
 			return ""
 		}
-		var s string
-		if json.Unmarshal(raw, &s) != nil && e.kind == "" {
+		if raw[0] != '"' && e.kind == "" {
 			e.fail(Broken, "%s is of the JSON type %s", key, typeOf(raw))
 		}
-		return s
+		if raw[0] != '"' {
+			return ""
+		}
+		return unquote(raw)
 	}
 	e.audio, e.text = text("audio_filepath"), text("text")
 	if e.kind == "" && e.audio == "" {
-		e.fail(Broken, "no audio_filepath; its keys are %s", keysOf(values))
+		e.fail(Broken, "no audio_filepath; its keys are %s", o.keys())
 	}
 	if e.kind == "" && halfEscape(line, e.text) {
 		e.fail(Broken, `text has an escape such as \ud800 that is half of a character`)
 	}
-	if raw := values["offset"]; !isNull(raw) {
+	if raw := o.get("offset"); !isNull(raw) {
 		var ok bool
 		e.part = true
 		if e.offset, ok = seconds(unquote(raw)); !ok && e.kind == "" {
 			e.fail(Broken, "offset is %s, not a number of seconds", raw)
 		}
 	}
-	if raw := values["duration"]; !isNull(raw) && string(raw) != `""` {
+	if raw := o.get("duration"); !isNull(raw) && raw != `""` {
 		e.state(unquote(raw))
 	}
 	var err error
-	if e.id, err = scalar(values["id"]); err != nil && e.kind == "" {
+	if e.id, err = scalar(o.get("id")); err != nil && e.kind == "" {
 		e.fail(Broken, "id is %v", err)
 	}
-	e.speaker, _ = scalar(values["speaker"]) // only informs
+	e.speaker, _ = scalar(o.get("speaker")) // only informs
 	e.checkPart()
 }
 
@@ -133,14 +156,6 @@ func repeated(line string) []string {
 	return twice
 }
 
-// keysOf lists the keys of a line for a message.
-func keysOf(values map[string]json.RawMessage) string {
-	if len(values) == 0 {
-		return "none"
-	}
-	return strings.Join(slices.Sorted(maps.Keys(values)), ", ")
-}
-
 // halfEscape says whether text has a U+FFFD that does not stand in the line: encoding/json puts it in place of an
 // escaped surrogate that is alone.
 func halfEscape(line, text string) bool {
@@ -149,7 +164,7 @@ func halfEscape(line, text string) bool {
 }
 
 // scalar is the text of a JSON string or number; "" for null and for a missing key.
-func scalar(raw json.RawMessage) (string, error) {
+func scalar(raw string) (string, error) {
 	switch {
 	case isNull(raw):
 		return "", nil
@@ -160,19 +175,26 @@ func scalar(raw json.RawMessage) (string, error) {
 }
 
 // isNull says whether a value is null or its key is missing.
-func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+func isNull(raw string) bool { return raw == "" || raw == "null" }
 
 // unquote is a JSON string's text, and any other value as it is written.
-func unquote(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
+func unquote(raw string) string {
+	if raw[0] != '"' {
+		return raw
+	}
+	if strings.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
+	}
+	if s, ok := unescape(raw[1 : len(raw)-1]); ok {
 		return s
 	}
-	return string(raw)
+	var s string
+	_ = json.Unmarshal([]byte(raw), &s) // it was read as a string before
+	return s
 }
 
 // typeOf names the JSON type of a value.
-func typeOf(raw json.RawMessage) string {
+func typeOf(raw string) string {
 	switch raw[0] {
 	case '"':
 		return "string"

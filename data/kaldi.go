@@ -21,26 +21,32 @@ type kaldiValue struct {
 	line int
 }
 
-// readKaldi reads one file of the folder. A key that stands twice is an error. note is as in readText.
+// readKaldi reads one file of the folder. A key that stands twice is an error. note is what was odd about its encoding.
 func readKaldi(folder, name string) (f kaldiFile, note string, err error) {
 	f = kaldiFile{path: filepath.Join(folder, name), values: map[string]kaldiValue{}}
-	b, note, err := readText(f.path)
+	t, err := openText(f.path)
 	if err != nil {
 		return f, "", err
 	}
-	lines(b, func(number int, line string) {
-		if bad := notText(line); bad != "" && err == nil {
-			err = fmt.Errorf("manifest %s, line %d: %s", f.path, number, bad)
+	defer t.Close()
+	for last := 0; ; {
+		n, line, err := t.line()
+		if err != nil || n == 0 {
+			return f, t.note, err
+		}
+		number := last + n
+		last = number
+		if bad := notText(line); bad != "" {
+			return f, "", fmt.Errorf("manifest %s, line %d: %s", f.path, number, bad)
 		}
 		key, value := cutField(line)
-		if before, twice := f.values[key]; twice && err == nil {
-			err = fmt.Errorf("manifest %s: %s stands on lines %d and %d; ids must be unique, remove or rename one",
+		if before, twice := f.values[key]; twice {
+			return f, "", fmt.Errorf("manifest %s: %s stands on lines %d and %d; ids must be unique, remove or rename one",
 				f.path, key, before.line, number)
 		}
 		f.keys = append(f.keys, key)
 		f.values[key] = kaldiValue{value, number}
-	})
-	return f, note, err
+	}
 }
 
 // cutField splits a line at its first run of spaces or tabs.
@@ -52,10 +58,10 @@ func cutField(line string) (key, rest string) {
 	return line, ""
 }
 
-// listKaldi joins text and wav.scp (through segments where it exists) by utterance, in the order of text. The
+// kaldi joins text and wav.scp (through segments where it exists) by utterance, in the order of text. The
 // files may be in any order: only equality of ids counts, so neither sorting nor the locale matters.
-func listKaldi(folder string) (listing, error) {
-	l := listing{folder: true}
+func (l *listing) kaldi(folder string) error {
+	l.folder = true
 	read := func(name string, optional bool) (kaldiFile, error) {
 		f, note, err := readKaldi(folder, name)
 		if optional && errors.Is(err, fs.ErrNotExist) {
@@ -68,14 +74,14 @@ func listKaldi(folder string) (listing, error) {
 	}
 	texts, err := read("text", false)
 	if errors.Is(err, fs.ErrNotExist) {
-		return l, fmt.Errorf("manifest %s: a folder without a file named text; "+
+		return fmt.Errorf("manifest %s: a folder without a file named text; "+
 			"a Kaldi folder needs text and wav.scp, other manifests are given as a file", folder)
 	}
 	scp, err2 := read("wav.scp", false)
 	segments, err3 := read("segments", true)
 	speakers, err4 := read("utt2spk", true)
 	if err := errors.Join(err, err2, err3, err4); err != nil {
-		return l, err
+		return err
 	}
 	sound := scp // what has to have the ids of text
 	if segments.path != "" {
@@ -91,19 +97,19 @@ func listKaldi(folder string) (listing, error) {
 		} else {
 			e.recording(v.text)
 		}
-		l.entries = append(l.entries, e)
+		l.add(e)
 	}
 	for _, id := range sound.keys {
 		if _, ok := texts.values[id]; !ok {
 			e := entry{id: id, file: sound.path, line: sound.values[id].line}
 			e.fail(Unmatched, "not in text")
-			l.entries = append(l.entries, e)
+			l.add(e)
 		}
 	}
-	if len(l.entries) == 0 {
-		return l, fmt.Errorf("manifest %s: text and %s are empty", folder, filepath.Base(sound.path))
+	if len(texts.keys)+len(sound.keys) == 0 {
+		return fmt.Errorf("manifest %s: text and %s are empty", folder, filepath.Base(sound.path))
 	}
-	return l, nil
+	return nil
 }
 
 // recording takes the value of a wav.scp line.

@@ -31,7 +31,7 @@ func TestLoadKaldi(t *testing.T) {
 	if got := ids(s); !slices.Equal(got, []string{"u1", "u2", "u10"}) {
 		t.Errorf("ids %q", got)
 	}
-	if !slices.Equal(texts(s), []string{"वाट", "बीं", "म्हजें"}) || s.Utterances[2].Speaker != "s2" || s.Utterances[1].Speaker != "" {
+	if !slices.Equal(texts(s), []string{"वाट", "बीं", "म्हजें"}) || s.At(2).Speaker != "s2" || s.At(1).Speaker != "" {
 		t.Errorf("%q", texts(s))
 	}
 	summary := s.Report.String()
@@ -44,7 +44,7 @@ func TestLoadKaldi(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(ids(s), []string{"r1-2", "r1-1"}) || !slices.Equal(durations(s), []float64{1, 0.5}) || s.Utterances[0].Offset != 0.5 {
+	if !slices.Equal(ids(s), []string{"r1-2", "r1-1"}) || !slices.Equal(durations(s), []float64{1, 0.5}) || s.At(0).Offset != 0.5 {
 		t.Errorf("segments: %v, %v", ids(s), s.Report)
 	}
 	for folder, part := range map[string]string{"twice": "u1 stands on lines 1 and 3", "pipe": "command", "noaudio": "wav.scp", "audio": "needs text and wav.scp", "segbad": "start 2 and end 1"} {

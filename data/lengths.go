@@ -19,36 +19,40 @@ type Length struct {
 func (l *Loader) Lengths(epoch, k int, into []Length) []Length {
 	into = into[:0]
 	if l.order == nil {
-		for _, u := range l.Window(epoch, k) {
-			into = append(into, l.length(epoch, u))
+		for i := k * l.o.Window; k >= 0 && i < min((k+1)*l.o.Window, l.set.Len()); i++ {
+			into = append(into, l.length(epoch, i))
 		}
 		return into
 	}
 	for _, i := range l.order.Window(epoch, k) {
-		into = append(into, l.length(epoch, l.utterances[i]))
+		into = append(into, l.length(epoch, int(i)))
 	}
 	return into
 }
 
-func (l *Loader) length(epoch int, u *Utterance) Length {
-	return Length{Frames: l.frames(u, l.speed(epoch, u)), Tokens: len(u.Tokens)}
+func (l *Loader) length(epoch, i int) Length {
+	return Length{Frames: l.frames(i, l.speed(epoch, l.set.key(i))), Tokens: l.set.Tokens(i)}
 }
 
-// frames is T of u at a speed of the Loader. That its rate can be converted was checked when the Loader was made.
-func (l *Loader) frames(u *Utterance, speed audio.Ratio) int {
-	n, err := l.o.Feature.Frames(u.Samples, u.Rate(), speed)
+// frames is T of utterance i at a speed of the Loader. That its rate can be converted was checked when the Loader was
+// made.
+func (l *Loader) frames(i int, speed audio.Ratio) int {
+	samples, rate := l.set.sound(i)
+	n, err := l.o.Feature.Frames(samples, rate, speed)
 	if err != nil {
 		return 0
 	}
 	return n
 }
 
-// key is the key of all augmentation draws of u in an epoch.
-func (l *Loader) key(epoch int, u *Utterance) uint64 { return feature.Key(l.o.Seed, epoch, u.Key) }
+// key is the key of all augmentation draws of an utterance, by its own key, in an epoch.
+func (l *Loader) key(epoch int, utterance uint64) uint64 {
+	return feature.Key(l.o.Seed, epoch, utterance)
+}
 
-// speed is the speed that u is played at in an epoch.
-func (l *Loader) speed(epoch int, u *Utterance) audio.Ratio {
-	return l.o.Augment.Speed(l.key(epoch, u))
+// speed is the speed that an utterance, by its key, is played at in an epoch.
+func (l *Loader) speed(epoch int, utterance uint64) audio.Ratio {
+	return l.o.Augment.Speed(l.key(epoch, utterance))
 }
 
 // checkRates is an error if the sound of an utterance can't be resampled at one of the speeds.
@@ -58,18 +62,20 @@ func (o LoaderOptions) checkRates(s *Set) error {
 		speeds = append(speeds, o.Augment.Speeds...)
 	}
 	checked := map[int]bool{}
-	for _, u := range s.Utterances {
-		if checked[u.Rate()] {
+	for i := range s.Len() {
+		samples, rate := s.sound(i)
+		if checked[rate] {
 			continue
 		}
-		checked[u.Rate()] = true
+		checked[rate] = true
 		for _, f := range speeds {
 			speed, err := audio.Speed(f)
 			if err == nil {
-				_, err = o.Feature.Frames(u.Samples, u.Rate(), speed)
+				_, err = o.Feature.Frames(samples, rate, speed)
 			}
 			if err != nil {
-				return fmt.Errorf("%s (%s, line %d) has %d Hz and can't be played at speed %v: %w", u.ID, u.File, u.Line, u.Rate(), f, err)
+				u := s.At(i)
+				return fmt.Errorf("%s (%s, line %d) has %d Hz and can't be played at speed %v: %w", u.ID, u.File, u.Line, rate, f, err)
 			}
 		}
 	}

@@ -98,7 +98,7 @@ func TestLengthsAreKnownBeforehand(t *testing.T) {
 // The same with real speech.
 func TestLengthsOfDigits(t *testing.T) {
 	s := mustLoad(t, filepath.Join(testkit.Shared(t), "data", "fsdd", "all.jsonl"), Options{SampleRate: 8000})
-	s.Utterances = slices.DeleteFunc(s.Utterances, func(u *Utterance) bool { return u.Line%10 != 0 })
+	s = s.Select(func(i int) bool { return s.At(i).Line%10 == 0 })
 	v, err := text.Build(s.Texts(), 1)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestLengthsOutsideTheEpoch(t *testing.T) {
 // An utterance that can't be read keeps its planned length, and has no other.
 func TestPlannedLengthStays(t *testing.T) {
 	s := spoken(t, 3)
-	os.Remove(s.Utterances[1].Path())
+	os.Remove(s.At(1).Path())
 	l := newLoader(t, s, withSpeeds(options8k(3)))
 	planned := l.Lengths(0, 0, nil)
 	r, err := l.Start(context.Background(), 0, 0)
@@ -161,7 +161,7 @@ func TestAnotherLengthThanPlanned(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, off := range []int{-1, 1} {
-		e := l.example(0, l.utterances[0])
+		e := l.example(0, l.set.At(0))
 		e.Planned += off
 		l.fill(e, 0, new(audio.Reader), x)
 		if e.Err == nil || !strings.Contains(e.Err.Error(), "changed since the manifest was read") || e.Features != nil || e.Frames != 0 {
@@ -207,13 +207,13 @@ func TestOrderAndSpeedsNeverChange(t *testing.T) {
 
 // manyLengths is a loader over n utterances without files.
 func manyLengths(t testing.TB, n int) *Loader {
-	s := &Set{Path: "x", SampleRate: 16000, Report: new(Report)}
+	var us []*Utterance
 	for i, frames := range lengthsFor(n) {
 		id := fmt.Sprintf("u%d", i)
-		s.Utterances = append(s.Utterances, &Utterance{ID: id, Key: philox.ID(id), Recording: &Recording{Info: audio.Info{Rate: 16000}}, Samples: 160 * frames, Frames: frames, Tokens: make([]int32, 5)})
+		us = append(us, &Utterance{ID: id, Key: philox.ID(id), Recording: &Recording{Info: audio.Info{Rate: 16000}}, Samples: 160 * int(frames), Frames: int(frames), Tokens: make([]int32, 5)})
 	}
 	o := withSpeeds(LoaderOptions{Seed: 3, Window: 32, Feature: feature.Default()})
-	return newLoader(t, s, o)
+	return newLoader(t, NewSet("x", 16000, us...), o)
 }
 
 // Enumerating an epoch allocates its order and nothing for each utterance.

@@ -2,23 +2,29 @@ package data
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"konkanitrain/data/text"
 )
 
-// entry is one line of a manifest as it is written.
+// entry is one line of a manifest as it is written. Its strings may be parts of a text that is read; whoever keeps one
+// clones it.
 type entry struct {
 	id, audio, speaker string
 	text               string
-	offset, duration   float64  // seconds; duration 0 is not stated
-	odd                string   // a stated duration that is no number of seconds; "" if there is none
-	part               bool     // from offset on, duration long; otherwise the whole file
-	twice              []string // keys that stand more than once in the line
-	file               string   // where it is written
+	edits              []text.Edit // what the text policy has changed
+	offset, duration   float64     // seconds; duration 0 is not stated
+	odd                string      // a stated duration that is no number of seconds; "" if there is none
+	part               bool        // from offset on, duration long; otherwise the whole file
+	twice              []string    // keys that stand more than once in the line
+	textless           bool        // there is no key for a text in the line
+	file               string      // where it is written
 	line               int
 
 	kind   Kind   // what is wrong with the line; "" if nothing is
@@ -29,67 +35,79 @@ func (e *entry) fail(kind Kind, format string, args ...any) {
 	e.kind, e.reason = kind, fmt.Sprintf(format, args...)
 }
 
-// listing is a manifest as it is written.
+// listing is a manifest while it is read: whoever reads it gives each of its lines to take, in their order.
 type listing struct {
-	entries []entry
-	notes   []string // about whole files
-	clips   bool     // audio may be in clips/
-	folder  bool     // the manifest is a folder, and paths are relative to it
+	ctx     context.Context
+	prepare func(*entry) // comes before take; of several entries at once
+	take    func(*entry)
+	lines   int // that were taken
+
+	notes  []string // about whole files
+	clips  bool     // audio may be in clips/
+	folder bool     // the manifest is a folder, and paths are relative to it
 }
 
-// list reads a manifest of any form.
-func list(path string) (listing, error) {
+// add prepares an entry and takes it.
+func (l *listing) add(e entry) {
+	l.prepare(&e)
+	l.take(&e)
+}
+
+// read reads a manifest of any form.
+func (l *listing) read(path string) error {
 	stat, err := os.Stat(path)
 	if err != nil {
-		return listing{}, fmt.Errorf("manifest: %w%s", err, tildeHint(path))
+		return fmt.Errorf("manifest: %w%s", err, tildeHint(path))
 	}
 	if stat.IsDir() {
-		return listKaldi(path)
+		return l.kaldi(path)
 	}
-	b, err := os.ReadFile(path)
+	t, err := openText(path)
 	if err != nil {
-		return listing{}, fmt.Errorf("manifest: %w", err)
+		return err
 	}
-	return listFile(path, b)
+	defer t.Close()
+	return l.readText(t)
 }
 
-// listFile reads a manifest that is one file with the content b.
-func listFile(path string, b []byte) (listing, error) {
-	b, note, err := decode(path, b)
-	if err != nil {
-		return listing{}, err
-	}
-	extension := strings.ToLower(filepath.Ext(path))
-	if i := bytes.IndexByte(b[:min(len(b), 512)], 0); i >= 0 && !isText(b, extension) {
-		return listing{}, fmt.Errorf("manifest %s: byte %d is 0, so this is not a text file; "+
+// readText reads a manifest that is one file.
+func (l *listing) readText(t *textFile) error {
+	extension := strings.ToLower(filepath.Ext(t.path))
+	if i := bytes.IndexByte(t.head[:min(len(t.head), 512)], 0); i >= 0 && !isText(t.head, extension) {
+		return fmt.Errorf("manifest %s: byte %d is 0, so this is not a text file; "+
 			"a manifest is JSON lines, CSV, TSV or a Kaldi folder",
-			path, i+1)
+			t.path, i+1)
 	}
-	read := listJSON
+	read := (*listing).json
 	if form, ok := tables[extension]; ok {
 		read = form
 	}
-	l, err := read(path, b)
-	if note != "" {
-		l.notes = append(l.notes, note)
+	take := l.take
+	l.take = func(e *entry) {
+		l.lines++
+		take(e)
 	}
-	if err == nil && len(l.entries) == 0 {
-		err = fmt.Errorf("manifest %s: no line in it, %d bytes", path, len(b))
+	err := read(l, t)
+	if t.note != "" {
+		l.notes = append(l.notes, t.note)
 	}
-	return l, err
+	if err == nil && l.lines == 0 && l.ctx.Err() == nil {
+		err = fmt.Errorf("manifest %s: no line in it, %d bytes", t.path, t.bytes)
+	}
+	return err
 }
 
 // tables are the forms of manifest that begin with a header, by the file's extension. Every other file is JSON lines.
-var tables = map[string]func(path string, b []byte) (listing, error){".tsv": listTSV, ".csv": listCSV}
+var tables = map[string]func(l *listing, t *textFile) error{".tsv": (*listing).tsv, ".csv": (*listing).csv}
 
 // isText tells a text file with blocks of zeros in it, which a crash left and which are a matter of their lines, from
 // another kind of file: it starts with a JSON object, perhaps behind zeros, or with a table's header.
-func isText(b []byte, extension string) bool {
+func isText(head []byte, extension string) bool {
 	if _, table := tables[extension]; table {
-		header, _, _ := bytes.Cut(b, []byte("\n"))
+		header, _, _ := bytes.Cut(head, []byte("\n"))
 		return bytes.IndexByte(header, 0) < 0
 	}
-	return bytes.HasPrefix(bytes.TrimLeft(b, "\x00\r\n\t "), []byte("{"))
+	return bytes.HasPrefix(bytes.TrimLeft(head, "\x00\r\n\t "), []byte("{"))
 }
 
 // seconds reads a number of seconds.

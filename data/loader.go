@@ -30,7 +30,7 @@ type LoaderOptions struct {
 func (o LoaderOptions) validate(s *Set) error {
 	var errs []error
 	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if len(s.Utterances) == 0 {
+	if s.Len() == 0 {
 		complain("%s: no utterances", s.Path)
 	}
 	if o.Window < 1 {
@@ -57,20 +57,19 @@ func (o LoaderOptions) validate(s *Set) error {
 // function of the set, the seed and the epoch; workers, read-ahead and cache change only the time it takes. It may
 // be used by several Streams, one after the other or at once.
 type Loader struct {
-	set        *Set
-	utterances []*Utterance
-	order      *Order // nil when evaluating
-	o          LoaderOptions
-	bins       int
-	buffers    buffers
-	cache      waves
+	set     *Set
+	order   *Order // nil when evaluating
+	o       LoaderOptions
+	bins    int
+	buffers buffers
+	cache   waves
 
 	mu       sync.Mutex
 	known    map[string]bool // warnings that were given out, or stand in the Report
 	warnings []string
 }
 
-// NewLoader checks the options and makes a Loader. The Set's utterances must not be changed while it is in use.
+// NewLoader checks the options and makes a Loader. The Set must not be tokenized again while it is in use.
 func NewLoader(s *Set, o LoaderOptions) (*Loader, error) {
 	if o.Feature.Resampler == nil {
 		o.Feature.Resampler = audio.NewResampler() // one set of kernels for all workers
@@ -91,7 +90,7 @@ func NewLoader(s *Set, o LoaderOptions) (*Loader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("loader: %w", err)
 	}
-	l := &Loader{set: s, utterances: s.Utterances, o: o, bins: e.Bins(), known: map[string]bool{}, cache: waves{limit: o.CacheWaves}}
+	l := &Loader{set: s, o: o, bins: e.Bins(), known: map[string]bool{}, cache: waves{limit: o.CacheWaves}}
 	for _, n := range s.Report.Notes {
 		if n.Kind == AudioWarning {
 			l.known[n.Reason] = true
@@ -107,20 +106,19 @@ func NewLoader(s *Set, o LoaderOptions) (*Loader, error) {
 }
 
 // Windows is the number of windows in an epoch.
-func (l *Loader) Windows() int { return (len(l.utterances) + l.o.Window - 1) / l.o.Window }
+func (l *Loader) Windows() int { return (l.set.Len() + l.o.Window - 1) / l.o.Window }
 
 // Window lists the utterances of window k of an epoch, without their sound.
 func (l *Loader) Window(epoch, k int) []*Utterance {
+	var out []*Utterance
 	if l.order == nil {
-		if k < 0 || k >= l.Windows() {
-			return nil
+		for i := k * l.o.Window; k >= 0 && i < min((k+1)*l.o.Window, l.set.Len()); i++ {
+			out = append(out, l.set.At(i))
 		}
-		return l.utterances[k*l.o.Window : min((k+1)*l.o.Window, len(l.utterances))]
+		return out
 	}
-	indices := l.order.Window(epoch, k)
-	out := make([]*Utterance, len(indices))
-	for i, j := range indices {
-		out[i] = l.utterances[j]
+	for _, i := range l.order.Window(epoch, k) {
+		out = append(out, l.set.At(int(i)))
 	}
 	return out
 }

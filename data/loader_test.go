@@ -245,7 +245,7 @@ func TestLoaderReadsParts(t *testing.T) {
 	if err != nil || w.Examples[0].Err != nil || w.Examples[0].Frames != 25 {
 		t.Fatalf("%v, %+v", err, w)
 	}
-	_, whole, _ := new(audio.Reader).Read(audio.File(filepath.Join(dir, "audio", "c.wav")), 0, 0)
+	_, whole, _ := new(audio.Reader).Read(audio.File(filepath.Join(dir, "audio", "c.wav")), nil, 0, 0)
 	x, _ := feature.New(feature.Default())
 	want, _, _ := x.Extract(nil, whole[8000:12000], 16000, nil, 0)
 	if !slices.Equal(w.Examples[0].Features, want) {
@@ -293,11 +293,11 @@ func TestLoaderChecksRates(t *testing.T) {
 	f.SampleRate, f.NumMels = 1000, 4
 	a := feature.Augment{Speeds: []float64{1, 2}}
 	set := func(rates ...int) *Set {
-		s := &Set{Path: "x", SampleRate: 1000, Report: new(Report)}
+		var us []*Utterance
 		for i, rate := range rates {
-			s.Utterances = append(s.Utterances, &Utterance{ID: fmt.Sprintf("u%d", i), File: "x", Line: 7 + i, Recording: &Recording{Info: audio.Info{Rate: rate}}, Samples: rate})
+			us = append(us, &Utterance{ID: fmt.Sprintf("u%d", i), File: "x", Line: 7 + i, Recording: &Recording{Info: audio.Info{Rate: rate}}, Samples: rate})
 		}
-		return s
+		return NewSet("x", 1000, us...)
 	}
 	// 768000 Hz at speed 2 are 1536 samples of sound for each of 1000 Hz; at most 1000 are possible.
 	_, err := NewLoader(set(8000, 8000, 768000), LoaderOptions{Window: 1, Feature: f, Augment: &a})

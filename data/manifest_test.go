@@ -229,7 +229,7 @@ func TestOneFrame(t *testing.T) {
 	dir := corpus(t, map[string]string{"one.wav": string(wav(80, 16000)), "none.wav": string(wav(79, 16000)),
 		"x.jsonl": `{"audio_filepath": "one.wav", "text": "a"}` + "\n" + `{"audio_filepath": "none.wav", "text": "b"}`})
 	s := mustLoad(t, filepath.Join(dir, "x.jsonl"), Options{})
-	if len(s.Utterances) != 1 || s.Utterances[0].Frames != 1 || !slices.Equal(s.Report.reported(TooShort), []int{2}) {
+	if s.Len() != 1 || s.At(0).Frames != 1 || !slices.Equal(s.Report.reported(TooShort), []int{2}) {
 		t.Fatalf("%v", s.Report)
 	}
 	o := LoaderOptions{Window: 1, Evaluate: true}
@@ -259,7 +259,7 @@ func TestManyBadLines(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	s, err := Load(context.Background(), path, Options{BadLimit: 1})
-	if err != nil || len(s.Utterances) != 1 || s.Report.Count(Missing) != 3000 {
+	if err != nil || s.Len() != 1 || s.Report.Count(Missing) != 3000 {
 		t.Errorf("limit 100 %%: %v", err)
 	}
 	_, err = Load(context.Background(), filepath.Join(filepath.Dir(path), "none.jsonl"), Options{})
@@ -289,12 +289,13 @@ func TestLoadIsInterrupted(t *testing.T) {
 	if _, err := Load(ctx, path, Options{}); err != why {
 		t.Errorf("%v", err)
 	}
-	l, err := list(path)
-	if err != nil {
+	in := newIntake(context.Background(), path, Options{}.withDefaults())
+	if err := in.read(path); err != nil {
 		t.Fatal(err)
 	}
-	if sounds, err := probe(ctx, l, path, Options{}.withDefaults()); err != why || sounds != nil {
-		t.Errorf("%v, %v", sounds, err)
+	in.ctx = ctx
+	if err := in.probe(); err != why {
+		t.Errorf("%v", err)
 	}
 	os.Remove(path)
 	if _, err := Load(ctx, path, Options{}); err != why {

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"maps"
 	"slices"
 
 	"konkanitrain/data/audio"
@@ -19,37 +20,33 @@ func (m Memory) Total() int64 { return m.Sound + m.Windows + m.Scratch }
 // Memory is the most that one Stream of the Loader makes it hold.
 func (l *Loader) Memory() Memory {
 	m := Memory{Windows: l.buffers.limit}
-	for _, u := range l.utterances {
-		m.Sound += waveBytes(u.Samples)
+	for i := 0; i < l.set.Len() && m.Sound < l.o.CacheWaves; i++ {
+		samples, _ := l.set.sound(i)
+		m.Sound += waveBytes(samples)
 	}
 	m.Sound = min(m.Sound, l.o.CacheWaves)
 	var ratios []audio.Ratio
-	known := map[rated]bool{}
+	longest := map[int]int{} // samples, of those with a rate
+	for i := range l.set.Len() {
+		samples, rate := l.set.sound(i)
+		longest[rate] = max(longest[rate], samples)
+	}
 	most := int64(0) // of one worker
-	for _, u := range l.utterances {
-		read := audio.ReadBytes(u.Samples)
+	for _, rate := range slices.Sorted(maps.Keys(longest)) {
+		samples := longest[rate]
 		for _, speed := range l.speeds() {
-			ratio, err := audio.Convert(u.Rate(), l.o.Feature.SampleRate, speed)
+			ratio, err := audio.Convert(rate, l.o.Feature.SampleRate, speed)
 			if err != nil {
 				continue // was refused when the Loader was made
 			}
-			if k := (rated{u.Rate(), speed}); !known[k] {
-				known[k] = true
-				ratios = append(ratios, ratio)
-			}
-			if scratch, err := l.o.Feature.ScratchBytes(u.Samples, u.Rate(), speed); err == nil {
-				most = max(most, read+scratch+l.o.Feature.Resampler.ScratchBytes(u.Samples, ratio))
+			ratios = append(ratios, ratio)
+			if scratch, err := l.o.Feature.ScratchBytes(samples, rate, speed); err == nil {
+				most = max(most, audio.ReadBytes(samples)+scratch+l.o.Feature.Resampler.ScratchBytes(samples, ratio))
 			}
 		}
 	}
 	m.Scratch = int64(l.o.Workers)*most + l.o.Feature.Resampler.KernelBytes(ratios)
 	return m
-}
-
-// rated is a rate and a speed, which have a kernel.
-type rated struct {
-	rate  int
-	speed audio.Ratio
 }
 
 // speeds are all that an utterance may be played at.
@@ -70,14 +67,15 @@ func (l *Loader) speeds() []audio.Ratio {
 // use, those that are ready, and the one that is being made. An epoch has each utterance once; windows of two epochs
 // may exist at the same time.
 func (l *Loader) mostFeatures() int64 {
-	longest := make([]int64, len(l.utterances))
-	for i, u := range l.utterances {
-		for _, speed := range l.speeds() {
-			longest[i] = max(longest[i], 4*int64(bufferLen(l.frames(u, speed), l.bins)))
+	counts := map[int64]int{} // utterances by the bytes of their longest features
+	speeds := l.speeds()
+	for i := range l.set.Len() {
+		most := int64(0)
+		for _, speed := range speeds {
+			most = max(most, 4*int64(bufferLen(l.frames(i, speed), l.bins)))
 		}
+		counts[most]++
 	}
-	slices.Sort(longest)
-	slices.Reverse(longest)
 	windows, epochs := l.o.Ahead+1, 1
 	if l.o.Peeks {
 		windows++
@@ -87,9 +85,9 @@ func (l *Loader) mostFeatures() int64 {
 	} else {
 		epochs += (windows - 2 + l.Windows()) / l.Windows() // that so many windows in a row touch
 	}
-	left, sum := windows*min(l.o.Window, len(longest)), int64(0)
-	for _, bytes := range longest {
-		times := min(epochs, left)
+	left, sum := windows*min(l.o.Window, l.set.Len()), int64(0)
+	for _, bytes := range slices.Backward(slices.Sorted(maps.Keys(counts))) {
+		times := min(epochs*counts[bytes], left)
 		sum += int64(times) * bytes
 		left -= times
 	}

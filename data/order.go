@@ -20,7 +20,7 @@ const groupWindows = 8
 // window and the seed: any place is found without playing through what came before. An Order may be used by
 // several goroutines.
 type Order struct {
-	lengths []int
+	lengths []int32
 	window  int
 	seed    uint64
 
@@ -35,15 +35,15 @@ type epochTable struct {
 }
 
 // NewOrder makes the order of len(lengths) utterances in windows of window utterances (the batch size times
-// the accumulation). lengths are feature frames at speed 1.
-func NewOrder(lengths []int, window int, seed uint64) (*Order, error) {
+// the accumulation). lengths are feature frames at speed 1; the Order keeps them.
+func NewOrder(lengths []int32, window int, seed uint64) (*Order, error) {
 	if len(lengths) == 0 {
 		return nil, fmt.Errorf("order: no utterances")
 	}
 	if window < 1 {
 		return nil, fmt.Errorf("order: a window of %d utterances; batch size and accumulation must be 1 or more", window)
 	}
-	return &Order{lengths: slices.Clone(lengths), window: window, seed: seed}, nil
+	return &Order{lengths: lengths, window: window, seed: seed}, nil
 }
 
 // Windows is the number of windows, and so of updates, in an epoch; the last may hold fewer utterances.

@@ -7,11 +7,11 @@ import (
 	"konkanitrain/internal/philox"
 )
 
-func lengthsFor(n int) []int {
+func lengthsFor(n int) []int32 {
 	draw := philox.NewStream(7, 0)
-	out := make([]int, n)
+	out := make([]int32, n)
 	for i := range out {
-		out[i] = 20 + draw.IntN(400)
+		out[i] = int32(20 + draw.IntN(400))
 	}
 	return out
 }
@@ -56,7 +56,7 @@ func TestOrderWindows(t *testing.T) {
 	if _, err := NewOrder(nil, 4, 1); err == nil {
 		t.Error("an order of nothing")
 	}
-	if _, err := NewOrder([]int{1}, 0, 1); err == nil {
+	if _, err := NewOrder([]int32{1}, 0, 1); err == nil {
 		t.Error("windows of 0 utterances")
 	}
 }
@@ -103,8 +103,8 @@ func TestOrderShuffles(t *testing.T) {
 	spread := 0
 	for k := range o.Windows() {
 		w := o.Window(0, k)
-		spread += lengths[w[len(w)-1]] - lengths[w[0]]
-		if !slices.IsSortedFunc(w, func(a, b int32) int { return lengths[a] - lengths[b] }) {
+		spread += int(lengths[w[len(w)-1]] - lengths[w[0]])
+		if !slices.IsSortedFunc(w, func(a, b int32) int { return int(lengths[a] - lengths[b]) }) {
 			t.Fatalf("window %d isn't sorted by length", k)
 		}
 	}

@@ -11,30 +11,50 @@ func Overlap(train, val *Set) string {
 		path   string
 		offset float64
 	}
-	of := func(u *Utterance) sound {
-		path := u.Path()
-		if abs, err := filepath.Abs(path); err == nil {
-			path = abs
+	paths := map[*Recording]string{}
+	of := func(s *Set, i int) sound {
+		r, offset := s.where(i)
+		path, known := paths[r]
+		if !known {
+			path = r.Source.Name()
+			if abs, err := filepath.Abs(path); err == nil {
+				path = abs
+			}
+			paths[r] = path
 		}
-		return sound{path, u.Offset}
+		return sound{path, offset}
 	}
-	seen := make(map[sound]*Utterance, len(train.Utterances))
-	for _, u := range train.Utterances {
-		seen[of(u)] = u
+	trained := make(map[sound]int, val.Len()) // where the sound of val is in train
+	for i := range val.Len() {
+		trained[of(val, i)] = -1
 	}
-	var first, trained *Utterance
-	n := 0
-	for _, u := range val.Utterances {
-		if t, ok := seen[of(u)]; ok {
+	for i := range train.Len() {
+		x := of(train, i)
+		if _, ok := trained[x]; ok {
+			trained[x] = i
+		}
+	}
+	first, n := -1, 0
+	for i := range val.Len() {
+		if trained[of(val, i)] >= 0 {
 			if n++; n == 1 {
-				first, trained = u, t
+				first = i
 			}
 		}
 	}
 	if n == 0 {
 		return ""
 	}
+	u := val.At(first)
 	return fmt.Sprintf("%d of %d utterances of %s are in %s as well (the first: %s, line %d there and line %d here); "+
 		"scores on them flatter the model, take them out of one list",
-		n, len(val.Utterances), val.Path, train.Path, first.ID, trained.Line, first.Line)
+		n, val.Len(), val.Path, train.Path, u.ID, train.At(trained[of(val, first)]).Line, u.Line)
+}
+
+// where is the recording of utterance i, and from where on in it, in seconds.
+func (s *Set) where(i int) (*Recording, float64) {
+	if s.rows == nil {
+		return s.given[i].Recording, s.given[i].Offset
+	}
+	return &s.rows.found[s.rows.sounds[i]].Recording, s.rows.at(i).offset
 }

@@ -85,7 +85,7 @@ func TestOtherUnicodeForm(t *testing.T) {
 	if want := []float64{0.5, 1, 1.5, 0.5, 1}; !slices.Equal(durations(s), want) || !slices.Equal(s.Report.reported(Missing), []int{6, 7}) {
 		t.Errorf("%v, want %v: %v", durations(s), want, s.Report)
 	}
-	if id := s.Utterances[0].ID; id != "São.wav" {
+	if id := s.At(0).ID; id != "São.wav" {
 		t.Errorf("the identity is %q, not the path as written", id)
 	}
 }

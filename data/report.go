@@ -2,7 +2,10 @@ package data
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"konkanitrain/data/text"
@@ -67,21 +70,93 @@ type Report struct {
 	Shortest       float64
 	Longest        float64
 	StartsWithMark int          // texts kept that start with a combining mark
-	Notes          []Note       // every line that is skipped or doubtful, in the order of the checks
+	Notes          []Note       // lines that are skipped or doubtful, in the order of the checks: the first of each kind
 	Changes        text.Changes // what the text policy has changed
 	Warnings       []string     // about the manifest as a whole
 	Unknown        text.Unknown // letters outside the vocabulary, once Tokenize has run
+
+	tallies map[sort]tally
 }
 
-func (r *Report) note(e *entry, kind Kind, id, reason string, skipped bool) {
-	r.Notes = append(r.Notes, Note{kind, e.file, e.line, id, reason, skipped})
+// notesKept is how many notes of a sort are kept as they are; all are counted.
+const notesKept = 1000
+
+// sort is what notes are counted by.
+type sort struct {
+	kind    Kind
+	skipped bool
 }
 
-// Count is the number of notes of a kind.
-func (r *Report) Count(kind Kind) int {
-	n := 0
+// tally is how many notes of a sort Add has kept, and how many only counted.
+type tally struct{ kept, more int }
+
+// Add adds a note. Of many of a kind the first are kept, and the others counted.
+func (r *Report) Add(n Note) {
+	if !r.wants(n.Kind, n.Skipped) {
+		r.more(n.Kind, n.Skipped, 1)
+		return
+	}
+	s := sort{n.Kind, n.Skipped}
+	t := r.tallies[s]
+	t.kept++
+	if r.tallies == nil {
+		r.tallies = map[sort]tally{}
+	}
+	r.tallies[s] = t
+	r.Notes = append(r.Notes, n)
+}
+
+// wants says whether a further note of a sort would be kept.
+func (r *Report) wants(kind Kind, skipped bool) bool {
+	return r.tallies[sort{kind, skipped}].kept < notesKept
+}
+
+// more counts notes that aren't kept.
+func (r *Report) more(kind Kind, skipped bool, n int) {
+	s := sort{kind, skipped}
+	t := r.tallies[s]
+	t.more += n
+	r.tallies[s] = t
+}
+
+// forget removes the notes of a sort.
+func (r *Report) forget(kind Kind, skipped bool) {
+	r.Notes = slices.DeleteFunc(r.Notes, func(n Note) bool { return n.Kind == kind && n.Skipped == skipped })
+	delete(r.tallies, sort{kind, skipped})
+}
+
+// clone is a Report that can be added to.
+func (r *Report) clone() *Report {
+	c := *r
+	c.Notes, c.tallies = slices.Clip(r.Notes), maps.Clone(r.tallies)
+	return &c
+}
+
+// Unkept is how many notes of a kind, on lines that are skipped or on lines that are used, are only counted.
+func (r *Report) Unkept(kind Kind, skipped bool) int { return r.tallies[sort{kind, skipped}].more }
+
+// Sorts yields the kinds of the notes that there are, of lines that are skipped and of lines that are used, each once,
+// in the order in which String prints them.
+func (r *Report) Sorts() iter.Seq2[Kind, bool] {
+	return func(yield func(Kind, bool) bool) {
+		for _, skipped := range []bool{true, false} {
+			for _, kind := range kinds {
+				if r.CountOf(kind, skipped) > 0 && !yield(kind, skipped) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Count is the number of notes of a kind, with those that aren't kept.
+func (r *Report) Count(kind Kind) int { return r.CountOf(kind, true) + r.CountOf(kind, false) }
+
+// CountOf is the number of notes of a kind on lines that are skipped, or on lines that are used.
+func (r *Report) CountOf(kind Kind, skipped bool) int {
+	n := r.Unkept(kind, skipped)
 	for i := range r.Notes {
-		if r.Notes[i].Kind == kind {
+		if r.Notes[i].Kind == kind && r.Notes[i].Skipped == skipped {
 			n++
 		}
 	}
@@ -98,12 +173,8 @@ func (r *Report) String() string {
 	if r.Seconds > 0 {
 		fmt.Fprintf(&b, ", %s (%.2f to %.2f s each)", duration(r.Seconds), r.Shortest, r.Longest)
 	}
-	for _, skipped := range []bool{true, false} {
-		for _, kind := range kinds {
-			if s := r.summary(kind, skipped); s != "" {
-				b.WriteString("\n  " + s)
-			}
-		}
+	for kind, skipped := range r.Sorts() {
+		b.WriteString("\n  " + r.summary(kind, skipped))
 	}
 	if r.StartsWithMark > 0 {
 		verb := "start with a combining mark; they are used as they are"
@@ -124,21 +195,14 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// summary is what the notes of a kind say, or "" if there are none.
+// summary is what the notes of a kind say, of which there are some.
 func (r *Report) summary(kind Kind, skipped bool) string {
 	var some []string
-	count := 0
-	for i := range r.Notes {
-		n := &r.Notes[i]
-		if n.Kind != kind || n.Skipped != skipped {
-			continue
-		}
-		if count++; count <= named {
+	count := r.CountOf(kind, skipped)
+	for i := 0; i < len(r.Notes) && len(some) < named; i++ {
+		if n := &r.Notes[i]; n.Kind == kind && n.Skipped == skipped {
 			some = append(some, n.where(r.Path)+": "+n.Reason)
 		}
-	}
-	if count == 0 {
-		return ""
 	}
 	word := "used"
 	if skipped {
@@ -179,19 +243,4 @@ func duration(s float64) string {
 		return fmt.Sprintf("%.1f min", s/60)
 	}
 	return fmt.Sprintf("%.2f h", s/3600)
-}
-
-// count brings the sums up to date with the utterances kept.
-func (r *Report) count(us []*Utterance) {
-	r.Kept, r.Seconds, r.Shortest, r.Longest, r.StartsWithMark = len(us), 0, 0, 0, 0
-	for i, u := range us {
-		r.Seconds += u.Duration
-		r.Longest = max(r.Longest, u.Duration)
-		if i == 0 || u.Duration < r.Shortest {
-			r.Shortest = u.Duration
-		}
-		if text.StartsWithMark(u.Text) {
-			r.StartsWithMark++
-		}
-	}
 }

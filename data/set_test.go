@@ -20,7 +20,7 @@ func mustLoad(t testing.TB, path string, o Options) *Set {
 func TestSet(t *testing.T) {
 	dir := corpus(t, map[string]string{"x.jsonl": lineA + lineC + lineB + strings.Replace(lineB, "बीं", "ींब", 1)})
 	s := mustLoad(t, filepath.Join(dir, "x.jsonl"), Options{})
-	if s.Seconds() != 4 || !slices.Equal(s.frames(), []int{50, 150, 100, 100}) {
+	if s.Seconds() != 4 || !slices.Equal(s.frames(), []int32{50, 150, 100, 100}) {
 		t.Errorf("%v, %v", s.Seconds(), s.frames())
 	}
 	for text := range s.Texts() {

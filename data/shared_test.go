@@ -2,7 +2,6 @@ package data
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -55,7 +54,7 @@ func TestManifestCases(t *testing.T) {
 			s, err := Load(context.Background(), filepath.Join(dir, w.File), Options{})
 			switch {
 			case w.File == "utf16.jsonl": // reading it is as right as naming it
-				if err != nil || len(s.Utterances) != 3 || !strings.Contains(s.Report.String(), "UTF-16") {
+				if err != nil || s.Len() != 3 || !strings.Contains(s.Report.String(), "UTF-16") {
 					t.Errorf("%v", err)
 				}
 				return
@@ -67,8 +66,8 @@ func TestManifestCases(t *testing.T) {
 			case err != nil:
 				t.Fatal(err)
 			}
-			if len(s.Utterances) != w.Kept {
-				t.Errorf("%d kept, want %d", len(s.Utterances), w.Kept)
+			if s.Len() != w.Kept {
+				t.Errorf("%d kept, want %d", s.Len(), w.Kept)
 			}
 			if got := s.Report.reported(Broken, Missing, Unreadable, EmptyText, WrongDuration, TooLong, AudioWarning); w.File != "kaldi" && !slices.Equal(got, w.Reported) {
 				t.Errorf("lines %v reported, want %v", got, w.Reported)
@@ -88,26 +87,26 @@ func TestManifestCases(t *testing.T) {
 	})
 
 	s := mustLoad(t, filepath.Join(dir, "lying_duration.jsonl"), Options{MaxDuration: 1.2})
-	if len(s.Utterances) != 2 || !slices.Equal(s.Report.reported(TooLong), []int{3}) {
+	if s.Len() != 2 || !slices.Equal(s.Report.reported(TooLong), []int{3}) {
 		t.Errorf("real durations and a limit: %v", s.Report)
 	}
 	s = mustLoad(t, filepath.Join(dir, "foreign_paths.jsonl"), Options{PathMap: []Mapping{{"/Volumes/data&proj/konkani/my set", "audio"}}})
-	if len(s.Utterances) != 3 {
+	if s.Len() != 3 {
 		t.Errorf("mapped: %v", s.Report)
 	}
 	s = mustLoad(t, filepath.Join(dir, "broken_line.jsonl"), Options{SkipBadLines: true})
-	if len(s.Utterances) != 4 || !slices.Equal(s.Report.reported(Broken), []int{3}) {
+	if s.Len() != 4 || !slices.Equal(s.Report.reported(Broken), []int{3}) {
 		t.Errorf("skipping: %v", s.Report)
 	}
 	if _, err := Load(context.Background(), filepath.Join(dir, "missing_file.jsonl"), Options{BadLimit: 0.1}); err == nil || !strings.Contains(err.Error(), "1 of 5") {
 		t.Errorf("a lower limit: %v", err)
 	}
 	s = mustLoad(t, filepath.Join(dir, "long_and_short.jsonl"), Options{MaxDuration: 30})
-	if len(s.Utterances) != 100 || !slices.Equal(s.Report.reported(TooLong), []int{51}) {
+	if s.Len() != 100 || !slices.Equal(s.Report.reported(TooLong), []int{51}) {
 		t.Errorf("a long one: %v", s.Report)
 	}
 	s = mustLoad(t, filepath.Join(dir, "long_and_short.jsonl"), Options{})
-	if u := slices.MaxFunc(s.Utterances, func(a, b *Utterance) int { return cmp.Compare(a.Frames, b.Frames) }); u.ID != "long" || u.Duration != 60 || u.Frames != 6000 || frames.Subsampled(u.Frames, 4) != 1500 {
+	if u := s.At(s.Longest()); u.ID != "long" || u.Duration != 60 || u.Frames != 6000 || frames.Subsampled(u.Frames, 4) != 1500 {
 		t.Errorf("the longest: %+v", u)
 	}
 	if got := Overlap(mustLoad(t, filepath.Join(dir, "good.jsonl"), Options{}), mustLoad(t, filepath.Join(dir, "same_in_train_and_val.jsonl"), Options{})); !strings.HasPrefix(got, "1 of 1 ") {
@@ -125,7 +124,7 @@ func TestEmptyFilesInAManifest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.jsonl")
 	os.WriteFile(path, []byte(b.String()), 0o644)
 	s := mustLoad(t, path, Options{})
-	if len(s.Utterances) != 1 || !slices.Equal(s.Report.reported(Unreadable), []int{1, 2, 3, 4}) {
+	if s.Len() != 1 || !slices.Equal(s.Report.reported(Unreadable), []int{1, 2, 3, 4}) {
 		t.Errorf("%v", s.Report)
 	}
 	reasons := map[string]bool{}
@@ -140,18 +139,19 @@ func TestEmptyFilesInAManifest(t *testing.T) {
 // unheard is a set of which no sound is looked for: its durations are those stated.
 func unheard(t *testing.T, path string) *Set {
 	t.Helper()
-	l, err := list(path)
+	l, err := listPath(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Set{Path: path, Report: &Report{Path: path, Lines: len(l.entries)}}
+	var us []*Utterance
 	for i := range l.entries {
 		e := &l.entries[i]
-		if s.checkText(e, Options{}); e.kind == "" {
-			s.Utterances = append(s.Utterances, &Utterance{Text: e.text, Duration: e.duration})
+		if (Options{}).checkText(e); e.kind == "" {
+			us = append(us, &Utterance{Text: e.text, Duration: e.duration})
 		}
 	}
-	s.Report.count(s.Utterances)
+	s := NewSet(path, 16000, us...)
+	s.Report.Lines = len(l.entries)
 	return s
 }
 
@@ -188,7 +188,7 @@ func TestManifestsWithoutAudio(t *testing.T) {
 		t.Errorf("%d texts start with a mark, %.2f h", marks, seconds/3600)
 	}
 	chars := 0
-	for _, u := range train.Utterances {
+	for _, u := range train.All() {
 		chars += len(u.Tokens)
 	}
 	if chars != 375691 {
@@ -200,7 +200,7 @@ func TestManifestsWithoutAudio(t *testing.T) {
 func TestDigitsTooShortForCTC(t *testing.T) {
 	path := filepath.Join(testkit.Shared(t), "data", "fsdd", "all.jsonl")
 	s := mustLoad(t, path, Options{})
-	if len(s.Utterances) != 3000 || len(s.Report.Notes) != 0 {
+	if s.Len() != 3000 || len(s.Report.Notes) != 0 {
 		t.Errorf("%v", s.Report)
 	}
 	v, err := text.Build(s.Texts(), 1)
@@ -304,7 +304,7 @@ func TestTriedManifests(t *testing.T) {
 		switch {
 		case c.kept == 0 && err != nil:
 			said = err.Error()
-		case err != nil || len(s.Utterances) != c.kept:
+		case err != nil || s.Len() != c.kept:
 			t.Errorf("%s: %v, %v", c.file, s, err)
 			continue
 		default:

@@ -25,7 +25,7 @@ func Statistics(ctx context.Context, s *Set, o feature.Options, workers int) (*f
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("statistics: %w", err)
 	}
-	n := len(s.Utterances)
+	n := s.Len()
 	if n == 0 {
 		return nil, fmt.Errorf("statistics: %s: no utterances", s.Path)
 	}
@@ -42,7 +42,7 @@ func Statistics(ctx context.Context, s *Set, o feature.Options, workers int) (*f
 				return
 			}
 			for i := int(next.Add(1) - 1); i < len(parts); i = int(next.Add(1) - 1) {
-				if parts[i], err = s.sum(ctx, s.Utterances[i*n/len(parts):(i+1)*n/len(parts)], x); err != nil {
+				if parts[i], err = s.sum(ctx, i*n/len(parts), (i+1)*n/len(parts), x); err != nil {
 					stop(err)
 					return
 				}
@@ -65,12 +65,13 @@ func Statistics(ctx context.Context, s *Set, o feature.Options, workers int) (*f
 	return all.Stats()
 }
 
-// sum adds up the features of some utterances, without those that can't be read.
-func (s *Set) sum(ctx context.Context, us []*Utterance, x *feature.Extractor) (*feature.Accumulator, error) {
+// sum adds up the features of the utterances from one place to before another, without those that can't be read.
+func (s *Set) sum(ctx context.Context, from, to int, x *feature.Extractor) (*feature.Accumulator, error) {
 	sum := feature.NewAccumulator(x.Bins())
 	var reader audio.Reader
 	var features []float32
-	for _, u := range us {
+	for i := from; i < to; i++ {
+		u := s.At(i)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -22,7 +22,7 @@ func TestStatistics(t *testing.T) {
 		t.Errorf("another number of workers, other statistics: %v", err)
 	}
 	frames := 0
-	for _, u := range s.Utterances {
+	for _, u := range s.All() {
 		frames += u.Frames
 	}
 	if one.Frames != int64(frames) || len(one.Mean) != 40 {
@@ -34,7 +34,7 @@ func TestStatistics(t *testing.T) {
 	prints(t, newLoader(t, s, lo), 0, 0, 2)
 
 	// What can't be read is left out and named; the others count as before.
-	lost := s.Utterances[65]
+	lost := s.At(65)
 	os.Remove(lost.Path())
 	less, err := Statistics(context.Background(), s, o, 3)
 	if err != nil || less.Frames != one.Frames-int64(lost.Frames) {
@@ -43,7 +43,7 @@ func TestStatistics(t *testing.T) {
 	if news := s.News(); len(news) != 1 || news[0].ID != "u65" || !strings.Contains(news[0].String(), "65.wav") {
 		t.Errorf("news %v", news)
 	}
-	for _, u := range s.Utterances[:10] {
+	for _, u := range some(s, 0, 10) {
 		os.Remove(u.Path())
 	}
 	if _, err := Statistics(context.Background(), s, o, 3); err == nil || !strings.Contains(err.Error(), "11 of 70 lines are bad") {

@@ -140,8 +140,8 @@ func (s *Stream) work(jobs <-chan job, x *feature.Extractor) {
 
 // example is what is known of u in an epoch without its file.
 func (l *Loader) example(epoch int, u *Utterance) *Example {
-	speed := l.speed(epoch, u)
-	return &Example{Utt: u, Planned: l.frames(u, speed), Tokens: u.Tokens, Speed: speed}
+	speed := l.speed(epoch, u.Key)
+	return &Example{Utt: u, Planned: l.frames(u.Index, speed), Tokens: u.Tokens, Speed: speed}
 }
 
 // fill computes the features of an example. Whatever goes wrong becomes its Err, and is found out about the Set.
@@ -170,7 +170,7 @@ func (l *Loader) fill(e *Example, epoch int, reader *audio.Reader, x *feature.Ex
 		wave = x
 	}
 	e.Features = l.buffers.get(e.Planned, l.bins)
-	f, t, err := x.Extract(e.Features, wave, u.Rate(), l.o.Augment, l.key(epoch, u))
+	f, t, err := x.Extract(e.Features, wave, u.Rate(), l.o.Augment, l.key(epoch, u.Key))
 	switch {
 	case err != nil:
 		fail(Unreadable, err)

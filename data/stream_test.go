@@ -14,11 +14,11 @@ import (
 // A file that goes bad during the run is an error of its example and of no other.
 func TestFileGoesBad(t *testing.T) {
 	s := spoken(t, 7)
-	os.Remove(s.Utterances[1].Path())
-	os.WriteFile(s.Utterances[6].Path(), wav(s.Utterances[6].Samples+800, 8000), 0o644) // longer: the text was another sound's
-	os.WriteFile(s.Utterances[2].Path(), wav(100, 8000), 0o644)
-	os.WriteFile(s.Utterances[3].Path(), wav(s.Utterances[3].Samples, 16000), 0o644)
-	os.WriteFile(s.Utterances[4].Path(), []byte("RIFF, no longer"), 0o644)
+	os.Remove(s.At(1).Path())
+	os.WriteFile(s.At(6).Path(), wav(s.At(6).Samples+800, 8000), 0o644) // longer: the text was another sound's
+	os.WriteFile(s.At(2).Path(), wav(100, 8000), 0o644)
+	os.WriteFile(s.At(3).Path(), wav(s.At(3).Samples, 16000), 0o644)
+	os.WriteFile(s.At(4).Path(), []byte("RIFF, no longer"), 0o644)
 	reasons := map[string]string{
 		"u1": "no such file", "u2": "has 100 samples at 8000 Hz, and had ", "u3": "at 16000 Hz, and had ", "u4": `of the kind " lon" where WAVE is expected`, "u6": "changed since the manifest was read",
 	}
@@ -52,7 +52,7 @@ func TestFileGoesBad(t *testing.T) {
 func TestPanicBelow(t *testing.T) {
 	s := spoken(t, 1)
 	l := newLoader(t, s, options8k(1))
-	e := &Example{Utt: s.Utterances[0]}
+	e := &Example{Utt: s.At(0)}
 	l.fill(e, 0, nil, nil) // no reader
 	if e.Err == nil || !strings.Contains(e.Err.Error(), "fault of the program") {
 		t.Errorf("%v", e.Err)

@@ -83,61 +83,56 @@ func (c columns) entry(file string, line int, row []string) entry {
 	return e
 }
 
-// listTSV reads the tables of Common Voice: fields end at tabs, and a quote is a character like any other.
-func listTSV(path string, b []byte) (listing, error) {
-	l := listing{clips: true}
-	var c columns
-	var err error
-	header := false
-	lines(b, func(number int, line string) {
-		row := strings.Split(line, "\t")
-		switch {
-		case err != nil:
-		case !header:
-			c, err = findColumns(path, row)
-			header = true
-		default:
-			l.entries = append(l.entries, c.entry(path, number, row))
-		}
-	})
-	return l, err
+// tsv reads the tables of Common Voice: fields end at tabs, and a quote is a character like any other.
+func (l *listing) tsv(t *textFile) error {
+	l.clips = true
+	number, header, err := t.line()
+	if err != nil || number == 0 {
+		return err
+	}
+	c, err := findColumns(t.path, strings.Split(header, "\t"))
+	if err != nil {
+		return err
+	}
+	return l.each(t, number+1, func(number int, line string) entry { return c.entry(t.path, number, strings.Split(line, "\t")) })
 }
 
-// listCSV reads comma-separated (or, where the header has no comma, semicolon-separated) tables with quotes.
-func listCSV(path string, b []byte) (listing, error) {
-	r := csv.NewReader(bytes.NewReader(b))
+// csv reads comma-separated (or, where the header has no comma, semicolon-separated) tables with quotes.
+func (l *listing) csv(t *textFile) error {
+	l.clips = true
+	r := csv.NewReader(t)
 	r.FieldsPerRecord = -1
-	first, _, _ := bytes.Cut(b, []byte("\n"))
+	first, _, _ := bytes.Cut(t.head, []byte("\n"))
 	if !bytes.ContainsRune(first, ',') && bytes.ContainsRune(first, ';') {
 		r.Comma = ';'
 	}
 	header, err := r.Read()
 	if err == io.EOF {
-		return listing{}, nil
+		return nil
 	}
 	if err != nil {
-		return listing{}, fmt.Errorf("manifest %s: the header can't be read: %w", path, err)
+		return fmt.Errorf("manifest %s: the header can't be read: %w", t.path, err)
 	}
-	c, err := findColumns(path, header)
+	c, err := findColumns(t.path, header)
 	if err != nil {
-		return listing{}, err
+		return err
 	}
-	l := listing{clips: true}
-	for {
+	for l.ctx.Err() == nil {
 		row, err := r.Read()
 		var wrong *csv.ParseError
 		switch {
 		case err == io.EOF:
-			return l, nil
+			return nil
 		case errors.As(err, &wrong):
-			e := entry{file: path, line: wrong.StartLine}
+			e := entry{file: t.path, line: wrong.StartLine}
 			e.fail(Broken, "quotes don't match at line %d, column %d (%v)", wrong.Line, wrong.Column, wrong.Err)
-			l.entries = append(l.entries, e)
+			l.add(e)
 		case err != nil:
-			return l, fmt.Errorf("manifest %s: %w", path, err)
+			return fmt.Errorf("manifest %s: %w", t.path, err)
 		default:
 			line, _ := r.FieldPos(0)
-			l.entries = append(l.entries, c.entry(path, line, row))
+			l.add(c.entry(t.path, line, row))
 		}
 	}
+	return nil
 }

@@ -117,7 +117,7 @@ func TestLoadClips(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := s.Utterances[0]
+	u := s.At(0)
 	if u.Path() != filepath.Join(dir, "cv", "clips", "a.wav") || u.Rate() != 8000 || u.Samples != 8000 || u.Duration != 1 || u.Frames != 100 {
 		t.Errorf("%+v", u)
 	}

@@ -2,7 +2,6 @@ package data
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"konkanitrain/data/audio"
@@ -35,31 +34,39 @@ func (s *Set) Tokenize(v text.Tokenizer, o TokenOptions) error {
 	}
 	r := s.Report
 	r.Unknown = text.Unknown{}
-	r.Notes = slices.DeleteFunc(r.Notes, func(n Note) bool { return n.Kind == CTCTooShort && !n.Skipped || n.Kind == CTCTooFast })
-	kept := make([]*Utterance, 0, len(s.Utterances))
-	for _, u := range s.Utterances {
-		u.Tokens = v.Encode(u.Text, &r.Unknown)
-		if o.Factor == 0 || frames.Feasible(u.Frames, o.Factor, u.Tokens) {
-			kept = append(kept, u)
-			if err := s.checkSpeeds(u, o); err != nil {
+	r.forget(CTCTooShort, false)
+	r.forget(CTCTooFast, false)
+	if s.rows != nil {
+		s.rows.tokens = make([]int32, s.Len())
+	}
+	s.tokenizer = v
+	kept := 0
+	for i := range s.Len() {
+		tokens := v.Encode(s.Text(i), &r.Unknown)
+		s.setTokens(i, tokens)
+		feasible := o.Factor == 0 || frames.Feasible(s.Frames(i), o.Factor, tokens)
+		if feasible {
+			if err := s.checkSpeeds(i, tokens, o); err != nil {
 				return err
 			}
-			continue
+		} else {
+			s.noteOn(i, CTCTooShort, o.DropInfeasible, func(u *Utterance) string {
+				return fmt.Sprintf("%s: needs %d after subsampling by %d, has %d", u.ID,
+					frames.CTCNeed(tokens), o.Factor, frames.Subsampled(u.Frames, o.Factor))
+			})
 		}
-		reason := fmt.Sprintf("%s: needs %d after subsampling by %d, has %d", u.ID,
-			frames.CTCNeed(u.Tokens), o.Factor, frames.Subsampled(u.Frames, o.Factor))
-		r.Notes = append(r.Notes, Note{CTCTooShort, u.File, u.Line, u.ID, reason, o.DropInfeasible})
-		if !o.DropInfeasible {
-			kept = append(kept, u)
+		if feasible || !o.DropInfeasible {
+			s.keep(kept, i)
+			kept++
 		}
 	}
-	s.Utterances = kept
-	r.count(kept)
+	s.cut(kept)
+	s.count(r, nil)
 	if limit := o.UnknownLimit; r.Unknown.Share() > limit {
 		return fmt.Errorf("manifest %s: %v; the limit (unknown_limit) is %.4g %%: text and vocabulary don't belong together, "+
 			"build the vocabulary from this text or correct the text", s.Path, &r.Unknown, 100*limit)
 	}
-	if len(kept) == 0 {
+	if kept == 0 {
 		advice := "look whether texts and sound belong together"
 		if o.Factor > 2 {
 			advice = fmt.Sprintf("a lower subsampling factor than %d leaves more frames", o.Factor)
@@ -69,32 +76,72 @@ func (s *Set) Tokenize(v text.Tokenizer, o TokenOptions) error {
 	return nil
 }
 
-// checkSpeeds names u if CTC can't align it at some of the speeds.
-func (s *Set) checkSpeeds(u *Utterance, o TokenOptions) error {
+// checkSpeeds names utterance i if CTC can't align its tokens at some of the speeds.
+func (s *Set) checkSpeeds(i int, tokens []int32, o TokenOptions) error {
 	if o.Factor == 0 {
 		return nil
 	}
 	var tooFast []string
-	least := u.Frames
+	least := s.Frames(i)
+	samples, rate := s.sound(i)
 	for _, f := range o.Speeds {
 		speed, err := audio.Speed(f)
 		if err != nil {
 			return fmt.Errorf("speeds: %w", err)
 		}
-		n, err := feature.Options{SampleRate: s.SampleRate}.Frames(u.Samples, u.Rate(), speed)
+		n, err := feature.Options{SampleRate: s.SampleRate}.Frames(samples, rate, speed)
 		if err != nil {
-			return fmt.Errorf("%s: %w", u.ID, err)
+			return fmt.Errorf("%s: %w", s.ID(i), err)
 		}
-		if !frames.Feasible(n, o.Factor, u.Tokens) {
+		if !frames.Feasible(n, o.Factor, tokens) {
 			tooFast = append(tooFast, strconv.FormatFloat(f, 'g', -1, 64))
 			least = min(least, n)
 		}
 	}
 	if len(tooFast) > 0 {
-		reason := fmt.Sprintf("%s: needs %d after subsampling by %d, has %d at speed 1, too few at %s (as few as %d)", u.ID,
-			frames.CTCNeed(u.Tokens), o.Factor, frames.Subsampled(u.Frames, o.Factor),
-			words.List(tooFast, 10), frames.Subsampled(least, o.Factor))
-		s.Report.Notes = append(s.Report.Notes, Note{CTCTooFast, u.File, u.Line, u.ID, reason, false})
+		s.noteOn(i, CTCTooFast, false, func(u *Utterance) string {
+			return fmt.Sprintf("%s: needs %d after subsampling by %d, has %d at speed 1, too few at %s (as few as %d)", u.ID,
+				frames.CTCNeed(tokens), o.Factor, frames.Subsampled(u.Frames, o.Factor),
+				words.List(tooFast, 10), frames.Subsampled(least, o.Factor))
+		})
 	}
 	return nil
+}
+
+// noteOn notes something about utterance i in the Report.
+func (s *Set) noteOn(i int, kind Kind, skipped bool, reason func(*Utterance) string) {
+	if !s.Report.wants(kind, skipped) {
+		s.Report.more(kind, skipped, 1)
+		return
+	}
+	u := s.At(i)
+	s.Report.Add(Note{kind, u.File, u.Line, u.ID, reason(u), skipped})
+}
+
+// setTokens takes the tokens of utterance i; of those of a packed one their number.
+func (s *Set) setTokens(i int, tokens []int32) {
+	if s.rows == nil {
+		s.given[i].Tokens = tokens
+		return
+	}
+	s.rows.tokens[i] = int32(len(tokens))
+}
+
+// keep moves utterance i to place k, which isn't behind it.
+func (s *Set) keep(k, i int) {
+	if s.rows == nil {
+		s.given[k] = s.given[i]
+		s.given[k].Index = k
+		return
+	}
+	s.rows.keep(k, i)
+}
+
+// cut keeps the first n utterances.
+func (s *Set) cut(n int) {
+	if s.rows == nil {
+		s.given = s.given[:n]
+		return
+	}
+	s.rows.cut(n)
 }

@@ -16,7 +16,7 @@ func TestTokenize(t *testing.T) {
 		"x.jsonl": `{"audio_filepath": "enough.wav", "text": "aab"}` + "\n" + `{"audio_filepath": "short.wav", "text": "aab"}` + "\n" + `{"audio_filepath": "none.wav", "text": "a"}`})
 	load := func() *Set { return mustLoad(t, filepath.Join(dir, "x.jsonl"), Options{}) }
 	s := load()
-	if got := s.Report.reported(TooShort); !slices.Equal(got, []int{3}) || s.Utterances[0].Frames != 13 || s.Utterances[1].Frames != 12 {
+	if got := s.Report.reported(TooShort); !slices.Equal(got, []int{3}) || s.At(0).Frames != 13 || s.At(1).Frames != 12 {
 		t.Errorf("%v", s.Report)
 	}
 	v, err := text.Build(s.Texts(), 1)
@@ -33,19 +33,19 @@ func TestTokenize(t *testing.T) {
 			if err := s.Tokenize(v, c.o); err != nil {
 				t.Fatal(err)
 			}
-			if len(s.Utterances) != c.kept || s.Report.Kept != c.kept || !slices.Equal(s.Report.reported(CTCTooShort), c.reported) || s.Report.Count(CTCTooShort) != len(c.reported) {
-				t.Errorf("%+v: %d kept, %v", c.o, len(s.Utterances), s.Report)
+			if s.Len() != c.kept || s.Report.Kept != c.kept || !slices.Equal(s.Report.reported(CTCTooShort), c.reported) || s.Report.Count(CTCTooShort) != len(c.reported) {
+				t.Errorf("%+v: %d kept, %v", c.o, s.Len(), s.Report)
 			}
 		}
 		// Targets hold the letters and nothing else.
-		if got := s.Utterances[0].Tokens; !slices.Equal(got, []int32{3, 3, 4}) {
+		if got := s.At(0).Tokens; !slices.Equal(got, []int32{3, 3, 4}) {
 			t.Errorf("tokens %v", got)
 		}
 	}
 	// The advice to subsample less is given where that is possible.
 	for factor, advice := range map[int]string{8: "a lower subsampling factor than 8", 2: "whether texts and sound belong together"} {
-		long := load()
-		for _, u := range long.Utterances {
+		long := unpacked(load())
+		for _, u := range long.All() {
 			u.Text = strings.Repeat("ab", 20)
 		}
 		err := long.Tokenize(v, TokenOptions{Factor: factor, DropInfeasible: true})
@@ -92,7 +92,7 @@ func TestTextsTooLongAtSomeSpeeds(t *testing.T) {
 		if err := s.Tokenize(v, o); err != nil {
 			t.Fatal(err)
 		}
-		if len(s.Utterances) != 4 || !slices.Equal(s.Report.reported(CTCTooFast), []int{1, 3}) || s.Report.Count(CTCTooFast) != 2 ||
+		if s.Len() != 4 || !slices.Equal(s.Report.reported(CTCTooFast), []int{1, 3}) || s.Report.Count(CTCTooFast) != 2 ||
 			!slices.Equal(s.Report.reported(CTCTooShort), []int{4}) {
 			t.Errorf("%v", s.Report)
 		}
@@ -105,7 +105,8 @@ func TestTextsTooLongAtSomeSpeeds(t *testing.T) {
 			t.Errorf("%q isn't in: %v", part, s.Report)
 		}
 	}
-	s.Utterances[0].Text = strings.Repeat("ab", 47) + "a" // more than the 91 frames at speed 1.1
+	s = unpacked(s)
+	s.At(0).Text = strings.Repeat("ab", 47) + "a" // more than the 91 frames at speed 1.1
 	o.Factor = 0
 	if err := s.Tokenize(v, o); err != nil || s.Report.Count(CTCTooFast) != 0 {
 		t.Errorf("without a factor nothing is checked: %v, %v", err, s.Report)

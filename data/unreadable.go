@@ -12,8 +12,9 @@ import (
 type findings struct {
 	mu    sync.Mutex
 	notes []Note
-	about map[*Utterance]bool
-	told  int // notes that News has given out
+	about map[int]bool // places of utterances
+	lost  map[int]bool // of those, what can't be used
+	told  int          // notes that News has given out
 }
 
 // found keeps a note about u, unless there is one already.
@@ -21,13 +22,16 @@ func (s *Set) found(u *Utterance, kind Kind, reason string, skipped bool) {
 	f := &s.findings
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.about[u] {
+	if f.about[u.Index] {
 		return
 	}
 	if f.about == nil {
-		f.about = map[*Utterance]bool{}
+		f.about, f.lost = map[int]bool{}, map[int]bool{}
 	}
-	f.about[u] = true
+	f.about[u.Index] = true
+	if skipped {
+		f.lost[u.Index] = true
+	}
 	f.notes = append(f.notes, Note{kind, u.File, u.Line, u.ID, reason, skipped})
 }
 
@@ -48,20 +52,12 @@ func (s *Set) Outcome() *Report {
 	f := &s.findings
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	r := *s.Report
-	r.Notes = append(r.Notes[:len(r.Notes):len(r.Notes)], f.notes...)
-	lost := map[string]bool{} // by identity, which is unique
+	r := s.Report.clone()
 	for _, n := range f.notes {
-		lost[n.ID] = n.Skipped
+		r.Add(n)
 	}
-	var used []*Utterance
-	for _, u := range s.Utterances {
-		if !lost[u.ID] {
-			used = append(used, u)
-		}
-	}
-	r.count(used)
-	return &r
+	s.count(r, func(i int) bool { return f.lost[i] })
+	return r
 }
 
 // TooManyBad is an error if the lines that Load found bad, together with the utterances whose sound turned out to be
@@ -71,7 +67,7 @@ func (s *Set) TooManyBad() error { return s.checkLimit(s.Outcome()) }
 // read reads the samples of u. It is an error if they aren't those that the manifest was loaded with. The samples are
 // overwritten by the reader's next Read.
 func (u *Utterance) read(reader *audio.Reader) (wave []float32, warnings []string, err error) {
-	info, wave, err := reader.Read(u.Recording.Source, u.Offset, u.Duration)
+	info, wave, err := reader.Read(u.Recording.Source, &u.Recording.Info, u.Offset, u.Duration)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -40,7 +40,7 @@ func TestUnreadableSoundsAreNamedOnce(t *testing.T) {
 	if s.News() != nil || s.TooManyBad() != nil || s.Outcome().Kept != 20 {
 		t.Fatal("news of a set that nobody has read")
 	}
-	for _, u := range s.Utterances[3:6] {
+	for _, u := range some(s, 3, 6) {
 		os.Remove(u.Path())
 	}
 	o := options8k(4)
@@ -82,7 +82,7 @@ func TestLimitHoldsForSounds(t *testing.T) {
 	s.options.BadLimit = 0.1
 	s.Report.Notes = append(s.Report.Notes, Note{Kind: Missing, ID: "no", Skipped: true})
 	for i, want := range []string{"", "3 of 20 lines are bad, the limit (bad_line_limit) is 10 %"} {
-		os.Remove(s.Utterances[i].Path())
+		os.Remove(s.At(i).Path())
 		runEpoch(t, newLoader(t, s, options8k(4)))
 		err := s.TooManyBad()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

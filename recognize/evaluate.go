@@ -1,12 +1,10 @@
 package recognize
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"konkanitrain/data"
 	"konkanitrain/internal/words"
@@ -71,7 +69,9 @@ func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions
 		fmt.Fprintln(o.Progress, trouble)
 	}
 	report := set.Outcome()
-	report.Notes = append(report.Notes, unfit...)
+	for _, n := range unfit {
+		report.Add(n)
+	}
 	return e, report, nil
 }
 
@@ -82,7 +82,7 @@ func (m *Model) makeRoom(l *data.Loader, set *data.Set, window int) error {
 	}
 	bytes := reading(l)
 	if room := m.room(); bytes >= room {
-		u := slices.MaxFunc(set.Utterances, func(a, b *data.Utterance) int { return cmp.Compare(a.Duration, b.Duration) })
+		u := set.At(set.Longest())
 		return fmt.Errorf("%s: %w; the longest of its utterances is %s (line %d), %.1f s: cut it, leave it out, or raise memory_limit",
 			set.Path, m.noRoom(bytes, fmt.Sprintf("reading %s at a time", words.Count(window, "utterance"))), u.ID, u.Line, u.Duration)
 	}

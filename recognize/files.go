@@ -97,11 +97,11 @@ func (m *Model) begin(ctx context.Context, q *queue, f feature.Options) (*batch,
 	for {
 		b := &batch{files: files}
 		set := data.FileSet(files, q.sampleRate)
-		if len(set.Utterances) == 0 {
+		if set.Len() == 0 {
 			return b, nil
 		}
 		if b.loader, err = data.NewLoader(set, data.LoaderOptions{
-			Evaluate: true, Window: len(set.Utterances), Feature: f, Workers: min(q.workers, len(set.Utterances)), Ahead: 1,
+			Evaluate: true, Window: set.Len(), Feature: f, Workers: min(q.workers, set.Len()), Ahead: 1,
 		}); err != nil || !m.limited() {
 			return b, err
 		}

@@ -25,9 +25,9 @@ func TestOneLongAmongShort(t *testing.T) {
 	cfg.Data.MaxDuration, cfg.Optimizer.NumEpochs, cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum = 0, 1, 8, 1
 	arenas, rest := arenasOf(t, cfg)
 	free := startBare(t, elsewhere(t, cfg), nil)
-	long := free.sets.train.Utterances[50]
-	if long.Frames != 6000 || free.sets.train.Utterances[0].Frames != 300 {
-		t.Fatalf("%d and %d feature frames, want 6000 and 300", long.Frames, free.sets.train.Utterances[0].Frames)
+	long := free.sets.train.At(50)
+	if long.Frames != 6000 || free.sets.train.At(0).Frames != 300 {
+		t.Fatalf("%d and %d feature frames, want 6000 and 300", long.Frames, free.sets.train.At(0).Frames)
 	}
 	p, err := free.listPasses()
 	if err != nil || p.most.utterance() != long {

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
+	"strconv"
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/data"
@@ -143,8 +144,11 @@ func (l *ledger) goOn() string {
 // and lengths in frames.
 func setIdentity(s *data.Set) (size int, hash string) {
 	sum := fnv.New128a()
-	for _, u := range s.Utterances {
-		fmt.Fprintf(sum, "%q %d\n", u.ID, u.Frames)
+	var line []byte
+	for i := range s.Len() {
+		line = strconv.AppendQuote(line[:0], s.ID(i))
+		line = strconv.AppendInt(append(line, ' '), int64(s.Frames(i)), 10)
+		sum.Write(append(line, '\n'))
 	}
-	return len(s.Utterances), hex.EncodeToString(sum.Sum(nil))
+	return s.Len(), hex.EncodeToString(sum.Sum(nil))
 }

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -84,7 +83,7 @@ func (r *run) list(p *passes, l *data.Loader, s update.Span, ask update.Ask) ([]
 	}
 	for _, at := range left {
 		u := l.Window(at.Epoch, at.Window)[at.Row]
-		if !slices.ContainsFunc(p.left, func(other *leftOut) bool { return other.Utterance == u }) {
+		if !slices.ContainsFunc(p.left, func(other *leftOut) bool { return other.loader == l && other.Index == u.Index }) {
 			p.left = append(p.left, &leftOut{u, ask.Purpose == model.Training, at, l})
 		}
 	}
@@ -212,7 +211,7 @@ func (r *run) sayMemory(most peak) {
 		s := most.utterance()
 		r.report.say("memory: scoring %s (%.1f s) takes more than any training pass", s.ID, s.Duration)
 	}
-	longest := slices.MaxFunc(r.sets.train.Utterances, func(a, b *data.Utterance) int { return cmp.Compare(a.Duration, b.Duration) })
+	longest := r.sets.train.At(r.sets.train.Longest())
 	d := r.pool.Usage()
 	limit := "no limit"
 	if d.Limit > 0 {
@@ -254,11 +253,13 @@ func (r *run) hostFits() error {
 // maxDurations are the values of max_duration that make a difference, in tenths of a second, rising.
 func (r *run) maxDurations() []float64 {
 	var limits []float64
-	for _, u := range r.sets.train.Utterances {
-		if s := math.Ceil(10*u.Duration) / 10; s > r.cfg.Data.MinDuration {
+	known := map[float64]bool{}
+	for i := range r.sets.train.Len() {
+		if s := math.Ceil(10*r.sets.train.Duration(i)) / 10; s > r.cfg.Data.MinDuration && !known[s] {
+			known[s] = true
 			limits = append(limits, s)
 		}
 	}
 	slices.Sort(limits)
-	return slices.Compact(limits)
+	return limits
 }

@@ -116,7 +116,7 @@ func (r *run) blankAlarm(e *recognize.Evaluation) []string {
 		"too little data (%s, %.1f minutes) or too few updates; texts that don't belong to the sound; "+
 		"letters outside the vocabulary%s; a subsampling of %d that leaves too few frames",
 		words.Count(n, "update"), e.Score.Utterances, 100*e.BlankShare, o.LearningRate, r.warmupSetting(),
-		words.Count(len(r.sets.train.Utterances), "utterance"), r.sets.train.Seconds()/60, unknown, r.cfg.Model.Subsampling)}
+		words.Count(r.sets.train.Len(), "utterance"), r.sets.train.Seconds()/60, unknown, r.cfg.Model.Subsampling)}
 }
 
 // finish validates and saves what the last update made, and scores the test set with the averaged weights or the best.
@@ -176,9 +176,9 @@ func (r *run) sayUnreadable() {
 	if n := r.ledger.state.Progress.TooLarge; n > 0 {
 		r.report.say("WARNING: %s not trained on for lack of memory, counted in each epoch; they are named above or in an earlier session", words.Count(int(n), "utterance"))
 	}
-	if lost := len(r.sets.train.Utterances) - r.sets.train.Outcome().Kept; lost > 0 {
+	if lost := r.sets.train.Len() - r.sets.train.Outcome().Kept; lost > 0 {
 		r.report.say("WARNING: %s of %d could not be read and took no part in training; they are named above or in an earlier session",
-			words.Count(lost, "utterance"), len(r.sets.train.Utterances))
+			words.Count(lost, "utterance"), r.sets.train.Len())
 	}
 }
 

@@ -98,12 +98,7 @@ func (r *run) longestThatFits() float64 {
 func (r *run) fits(maxDuration float64) bool {
 	const rounding = 1e-6 // s, that package data leaves to a limit
 	all := r.sets.train
-	set := &data.Set{Path: all.Path, Report: all.Report, SampleRate: all.SampleRate}
-	for _, u := range all.Utterances {
-		if u.Duration <= maxDuration+rounding {
-			set.Utterances = append(set.Utterances, u)
-		}
-	}
+	set := all.Select(func(i int) bool { return all.Duration(i) <= maxDuration+rounding })
 	loader, err := r.trainingLoader(set)
 	return err == nil && r.loadFits(loader)
 }

@@ -15,22 +15,23 @@ func (p *planner) madeUp(seconds float64) (*data.Set, error) {
 	if len(speeds) == 0 {
 		speeds = []float64{1}
 	}
-	set := &data.Set{Path: fmt.Sprintf("utterances of %g s", seconds), SampleRate: p.cfg.Data.SampleRate}
+	path, rate := fmt.Sprintf("utterances of %g s", seconds), p.cfg.Data.SampleRate
+	var us []*data.Utterance
 	for _, f := range speeds {
 		n, err := p.length(seconds, f)
 		if err != nil {
 			return nil, err
 		}
-		u := &data.Utterance{
-			ID: fmt.Sprintf("an utterance at speed %g", f), File: set.Path, Duration: float64(n.Frames) / 100,
-			Samples: n.Frames * (set.SampleRate / 100), Recording: &data.Recording{Info: audio.Info{Rate: set.SampleRate}}, Frames: n.Frames, Tokens: make([]int32, n.Tokens),
+		u := data.Utterance{
+			ID: fmt.Sprintf("an utterance at speed %g", f), File: path, Duration: float64(n.Frames) / 100,
+			Samples: n.Frames * (rate / 100), Recording: &data.Recording{Info: audio.Info{Rate: rate}}, Frames: n.Frames, Tokens: make([]int32, n.Tokens),
 		}
 		for range p.cfg.Window() {
-			set.Utterances = append(set.Utterances, u)
+			each := u
+			us = append(us, &each)
 		}
 	}
-	set.Report = &data.Report{}
-	return set, nil
+	return data.NewSet(path, rate, us...), nil
 }
 
 // length is that of an utterance of so many seconds, played at a speed.

@@ -151,6 +151,6 @@ func (r *run) statistics(ctx context.Context) (*feature.Stats, error) {
 		r.report.say("the feature statistics are those of %s", r.cfg.Run.InitFrom)
 		return s.Features.Stats, nil
 	}
-	r.report.say("computing feature statistics over %s", words.Count(len(r.sets.train.Utterances), "utterance"))
+	r.report.say("computing feature statistics over %s", words.Count(r.sets.train.Len(), "utterance"))
 	return data.Statistics(ctx, r.sets.train, r.cfg.Features(nil), r.cfg.Data.NumWorkers)
 }

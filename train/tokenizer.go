@@ -75,9 +75,9 @@ func shownTokens(t text.Tokenizer, set *data.Set) string {
 		return fmt.Sprintf("%v, with blank, sos/eos and unk: %s", t, list(tokensShown))
 	}
 	characters, tokens := 0, 0
-	for _, u := range set.Utterances {
-		characters += utf8.RuneCountInString(u.Text)
-		tokens += len(u.Tokens)
+	for i := range set.Len() {
+		characters += utf8.RuneCountInString(set.Text(i))
+		tokens += set.Tokens(i)
 	}
 	return fmt.Sprintf("%v, with blank, sos/eos and unk, %.2f characters a token: %s", t, float64(characters)/float64(max(tokens, 1)), list(piecesShown))
 }
@@ -95,29 +95,54 @@ func rareCharacters(set *data.Set) []string {
 		return nil
 	}
 	slices.SortStableFunc(rare, func(a, b text.CharCount) int { return cmp.Compare(a.Count, b.Count) })
+	places := placesOf(rare[:min(len(rare), rareShown)], set)
 	named := make([]string, len(rare))
-	for i, c := range rare[:min(len(rare), rareShown)] {
-		var lines []string
-		for _, u := range set.Utterances {
-			if strings.Contains(u.Text, c.Char) {
-				if lines = append(lines, set.Report.Place(text.Place{File: u.File, Line: u.Line})); len(lines) == c.Count {
-					break
-				}
-			}
-		}
-		named[i] = fmt.Sprintf("%s x %d (%s)", text.Show(c.Char), c.Count, strings.Join(lines, "; "))
+	for i, c := range rare {
+		named[i] = fmt.Sprintf("%s x %d (%s)", text.Show(c.Char), c.Count, strings.Join(places[c.Char], "; "))
 	}
 	return []string{fmt.Sprintf("  %s seen fewer than %d times, too seldom to be learned well: %s",
 		words.Count(len(rare), "character"), seldom, words.List(named, rareShown))}
 }
 
+// placesOf finds the lines in which some characters are.
+func placesOf(some []text.CharCount, set *data.Set) map[string][]string {
+	left := 0
+	characters := ""
+	for _, c := range some {
+		left += c.Count
+		characters += c.Char
+	}
+	places := map[string][]string{}
+	for i := 0; left > 0 && i < set.Len(); i++ {
+		s := set.Text(i)
+		if !strings.ContainsAny(s, characters) {
+			continue
+		}
+		u := set.At(i)
+		place := set.Report.Place(text.Place{File: u.File, Line: u.Line})
+		for _, c := range some {
+			if n := strings.Count(s, c.Char); n > 0 {
+				left -= n
+				places[c.Char] = append(places[c.Char], place)
+			}
+		}
+	}
+	return places
+}
+
+// textsTried is how many texts are turned into tokens and back.
+const textsTried = 10000
+
 // changedTexts counts the texts that their tokens write otherwise: what a model that makes no mistake is charged with.
 func changedTexts(t text.Tokenizer, p text.Policy, set *data.Set) []string {
 	n, first := 0, ""
-	for _, u := range set.Utterances {
-		if back := p.Normalize(t.Decode(u.Tokens)); back != u.Text {
+	tried := min(set.Len(), textsTried)
+	for i := range tried {
+		s := set.Text(i)
+		if back := p.Normalize(t.Decode(t.Encode(s, nil))); back != s {
 			if n++; n == 1 {
-				first = fmt.Sprintf("%s, %q becomes %q", set.Report.Place(text.Place{File: u.File, Line: u.Line}), u.Text, back)
+				u := set.At(i)
+				first = fmt.Sprintf("%s, %q becomes %q", set.Report.Place(text.Place{File: u.File, Line: u.Line}), s, back)
 			}
 		}
 	}
@@ -125,5 +150,5 @@ func changedTexts(t text.Tokenizer, p text.Policy, set *data.Set) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("  WARNING: the tokens of %d of %s write another text than they are made of, and the difference counts as errors: %s",
-		n, words.Count(len(set.Utterances), "text"), first)}
+		n, words.Count(tried, "text"), first)}
 }

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"runtime"
@@ -85,10 +84,15 @@ func (r *run) workersFit(lib *engine.Library[update.Variant], workers int) (bool
 
 // longestRow is the longest that an utterance of a set can be, at the slowest speed in training.
 func (r *run) longestRow(s *data.Set, training bool) data.Length {
-	u := slices.MaxFunc(s.Utterances, func(a, b *data.Utterance) int { return cmp.Compare(a.Frames, b.Frames) })
+	longest := 0
+	for i := range s.Len() {
+		if s.Frames(i) > s.Frames(longest) {
+			longest = i
+		}
+	}
 	slowest := 1.0
 	if speeds := r.cfg.Augment().Speeds; training && len(speeds) > 0 {
 		slowest = min(1, slices.Min(speeds))
 	}
-	return data.Length{Frames: int(math.Ceil(float64(u.Frames) / slowest)), Tokens: len(u.Tokens)}
+	return data.Length{Frames: int(math.Ceil(float64(s.Frames(longest)) / slowest)), Tokens: s.Tokens(longest)}
 }

@@ -277,16 +277,16 @@ func TestLargest(t *testing.T) {
 // synthetic is a loader of n utterances that are in no file, at three speeds.
 func synthetic(t testing.TB, n, window int) *data.Loader {
 	t.Helper()
-	set := &data.Set{SampleRate: 16000, Report: &data.Report{}}
+	var us []*data.Utterance
 	tokens := tokensFor(200)
 	for i := range n {
 		samples := 8000 + (i*7919)%160000
-		set.Utterances = append(set.Utterances, &data.Utterance{
+		us = append(us, &data.Utterance{
 			ID: fmt.Sprint(i), Key: uint64(i) * 0x9e3779b97f4a7c15, Recording: &data.Recording{Info: audio.Info{Rate: 16000}}, Samples: samples, Frames: samples / 160,
 			Tokens: tokens[:samples/1600],
 		})
 	}
-	return newLoader(t, set, window)
+	return newLoader(t, data.NewSet("", 16000, us...), window)
 }
 
 // A hundred thousand utterances are enumerated without garbage for each of them.

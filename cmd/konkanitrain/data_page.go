@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"os"
 	"strings"
@@ -97,7 +96,7 @@ func addSounds(ctx context.Context, p *auditpage.Page, r *audit.Report, most int
 			if err != nil {
 				continue // a finding of its own says why
 			}
-			size := int64(base64.StdEncoding.EncodedLen(len(wav)))
+			size := int64(auditpage.SoundBytes(wav))
 			if size > most {
 				silent++
 				continue

@@ -125,7 +125,7 @@ loss                  %.4f nats per utterance%s
 	return text
 }
 
-// leftOut lists the notes on lines that were not scored.
+// leftOut lists the notes on lines that were not scored, the first of each kind.
 func (r evalResult) leftOut() []data.Note {
 	notes := []data.Note{}
 	for _, n := range r.report.Notes {
@@ -138,16 +138,11 @@ func (r evalResult) leftOut() []data.Note {
 
 // reasons counts the lines that were left out, by what was wrong with them.
 func (r evalResult) reasons() []string {
-	counts := map[data.Kind]int{}
-	var kinds []data.Kind
-	for _, n := range r.leftOut() {
-		if counts[n.Kind]++; counts[n.Kind] == 1 {
-			kinds = append(kinds, n.Kind)
+	var reasons []string
+	for k, skipped := range r.report.Sorts() {
+		if skipped {
+			reasons = append(reasons, fmt.Sprintf("%d %s", r.report.CountOf(k, true), k))
 		}
-	}
-	reasons := make([]string, len(kinds))
-	for i, k := range kinds {
-		reasons[i] = fmt.Sprintf("%d %s", counts[k], k)
 	}
 	return reasons
 }
@@ -169,14 +164,17 @@ type leftOutLine struct {
 // json writes the result for programs.
 func (r evalResult) json(w io.Writer) error {
 	out := []leftOutLine{}
+	counts := map[string]int{}
 	for _, n := range r.leftOut() {
 		out = append(out, leftOutLine{n.File, n.Line, n.ID, string(n.Kind), n.Reason})
+		counts[string(n.Kind)] = r.report.CountOf(n.Kind, true)
 	}
 	return writeJSON(w, struct {
 		Model    string                `json:"model"`
 		Manifest string                `json:"manifest"`
 		Listed   int                   `json:"listed"` // lines
 		Result   *recognize.Evaluation `json:"result"`
-		LeftOut  []leftOutLine         `json:"left_out"` // not in the result
-	}{r.model.String(), r.manifest, r.report.Lines, r.scored, out})
+		LeftOut  []leftOutLine         `json:"left_out"` // not in the result; of many of a kind the first
+		Counts   map[string]int        `json:"left_out_counts"`
+	}{r.model.String(), r.manifest, r.report.Lines, r.scored, out, counts})
 }

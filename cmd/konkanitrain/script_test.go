@@ -14,6 +14,8 @@ import (
 	"github.com/go-audio/audio"
 	"github.com/go-audio/wav"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"konkanitrain/internal/testkit"
 )
 
 // programs are what tests can execute: the program, and where there are signals one that breaks down.
@@ -32,6 +34,8 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":  exits,
 			"corpus": corpusCommand,
+			"append": appendCommand,
+			"babble": babbleCommand,
 		},
 	})
 }
@@ -61,6 +65,49 @@ func corpusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	ts.Check(corpus(ts.MkAbs("."), args[0], n))
+}
+
+// appendCommand is append FILE OTHER: what OTHER holds is put at the end of FILE.
+func appendCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: append FILE OTHER")
+	}
+	whole := ts.ReadFile(args[0]) + ts.ReadFile(args[1])
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(whole), 0o666))
+}
+
+// babbleCommand is babble NAME N VOICE: N recordings of a voice that speaks different sentences, at 8 kHz, and the
+// manifest NAME.jsonl that lists them.
+func babbleCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: babble NAME N VOICE")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	voice, err := strconv.ParseUint(args[2], 10, 64)
+	ts.Check(err)
+	ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o777))
+	syllables := []string{"का", "मी", "तो", "हे", "जा", "ळय"}
+	var manifest strings.Builder
+	for i := range n {
+		code := i*1009 + int(voice)*100003
+		var spoken []string
+		for range 3 + i%4 {
+			word := ""
+			for range 1 + code%3 {
+				word += syllables[code/3%len(syllables)]
+				code = code*31%1000003 + 7
+			}
+			spoken = append(spoken, word)
+		}
+		text := strings.Join(spoken, " ")
+		file := args[0] + "/" + strconv.Itoa(i) + ".wav"
+		ts.Check(writeWAV(ts.MkAbs(file), 8000, testkit.Babble(text, voice, 8000)))
+		line, err := json.Marshal(map[string]any{"audio_filepath": file, "text": text, "speaker": "voice" + args[2]})
+		ts.Check(err)
+		manifest.Write(append(line, '\n'))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".jsonl"), []byte(manifest.String()), 0o666))
 }
 
 // letters are written for tones of these frequencies, in Hz.

@@ -135,9 +135,9 @@ func TestErrors(t *testing.T) {
 		{"samples before the format", "without a format chunk", riffFile(le, "RIFF", data, format(le, 1, 1, 8000, 2, 16))},
 		{"a format chunk of 14 bytes", "claims 14 bytes", riffFile(le, "RIFF", chunk(le, "fmt ", make([]byte, 14)), data)},
 		{"AVI", "an AVI film", []byte("RIFF\x04\x00\x00\x00AVI LIST")},
-		{"four bytes of FLAC", "a FLAC file", []byte("fLaC")},
+		{"four bytes of FLAC", "the FLAC header ends", []byte("fLaC")},
 		{"a RIFF file of another kind", `of the kind "PAL " where WAVE is expected`, []byte("RIFF\x04\x00\x00\x00PAL data")},
-		{"another start", "where RIFF is expected", []byte("RIFZ\x04\x00\x00\x00WAVEfmt ")},
+		{"another start", "is no format that is known", []byte("RIFZ\x04\x00\x00\x00WAVEfmt ")},
 		{"five bytes", "5 bytes are too few", []byte("RIFF\x00")},
 	} {
 		_, _, err := decodeBytes(c.file)
@@ -242,7 +242,7 @@ func TestSilence(t *testing.T) {
 }
 
 // read reads a whole file.
-func read(path string) (Info, []float32, error) { return new(Reader).Read(File(path), 0, 0) }
+func read(path string) (Info, []float32, error) { return new(Reader).Read(File(path), nil, 0, 0) }
 
 func TestParts(t *testing.T) {
 	var body []byte
@@ -261,7 +261,7 @@ func TestParts(t *testing.T) {
 	}{
 		{0, 0, 0, 40000, 0}, {1, 0, 8000, 32000, 0}, {0.5, 2, 4000, 16000, 0}, {4.999, 1, 39992, 8, 2}, {4.5, 0.505, 36000, 4000, 0}, {0, 5.000001, 0, 40000, 0},
 	} {
-		info, x, err := r.Read(File(path), c.offset, c.duration)
+		info, x, err := r.Read(File(path), nil, c.offset, c.duration)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,11 +272,11 @@ func TestParts(t *testing.T) {
 			t.Errorf("%v s from %v s: warnings %q", c.duration, c.offset, info.Warnings)
 		}
 	}
-	if _, _, err := r.Read(File(path), 5, 1); !errors.Is(err, ErrNoSamples) || !strings.Contains(err.Error(), "offset 5 s is past the end, the file has 5.000 s") {
+	if _, _, err := r.Read(File(path), nil, 5, 1); !errors.Is(err, ErrNoSamples) || !strings.Contains(err.Error(), "offset 5 s is past the end, the file has 5.000 s") {
 		t.Errorf("a part that starts at the end: %v", err)
 	}
 	for _, c := range [][2]float64{{5, 0}, {100, 1}, {-1, 0}, {0, -1}, {math.NaN(), 0}, {0, math.Inf(1)}, {0, 1e-9}} {
-		if _, x, err := r.Read(File(path), c[0], c[1]); err == nil {
+		if _, x, err := r.Read(File(path), nil, c[0], c[1]); err == nil {
 			t.Errorf("%v s from %v s gave %d samples", c[1], c[0], len(x))
 		}
 	}

@@ -84,18 +84,18 @@ func readHeader(src io.ReaderAt, size int64, path string) (Info, *header, error)
 	switch {
 	case len(head) < 12:
 		if len(head) >= 4 && string(head[:4]) != "RIFF" {
-			return Info{}, nil, notWAV(path, head)
+			return Info{}, nil, notRead(path, head)
 		}
-		return fail("%d bytes are too few for a WAV header (%w)", size, ErrNotWAV)
+		return fail("%d bytes are too few for a WAV header (%w)", size, ErrFormat)
 	case string(head[8:12]) != "WAVE":
-		return Info{}, nil, notWAV(path, head)
+		return Info{}, nil, notRead(path, head)
 	case string(head[:4]) == "RIFF":
 	case string(head[:4]) == "RIFX":
 		h.bigEndian = true
 	case string(head[:4]) == "RF64", string(head[:4]) == "BW64":
 		rf64 = true
 	default:
-		return Info{}, nil, notWAV(path, head)
+		return Info{}, nil, notRead(path, head)
 	}
 	if size == 12 {
 		return fail("the file ends after RIFF and WAVE: neither format nor samples (%w)", ErrNoSamples)

@@ -18,25 +18,74 @@ type Reader struct {
 const pieceBytes = 1 << 16
 
 // Read reads the part of a recording that starts at offset and lasts duration, both in
-// seconds; 0 for the duration means to the end. Only that part is read from the disk.
+// seconds; 0 for the duration means to the end. Of a WAV file only that part is read from the disk,
+// of others little more. known is what Probe has said of the recording, or nil; with it a compressed recording
+// isn't looked through again, unless its size has changed.
+//
 // Info.Samples is the number of samples returned. The samples are overwritten by the
-// next Read. They are the mean of the channels, in [-1, 1) but for float files with higher
+// next Read. They are the mean of the channels, in [-1, 1) but for coded and float files with higher
 // peaks, at the recording's own rate.
-func (r *Reader) Read(src Source, offset, duration float64) (Info, []float32, error) {
+func (r *Reader) Read(src Source, known *Info, offset, duration float64) (Info, []float32, error) {
 	b, err := src.Open()
 	if err != nil {
 		return Info{}, nil, err
 	}
 	defer b.Close()
-	return r.decode(b, b.Size(), src.Name(), offset, duration)
+	if !known.fits(b.Size()) {
+		return r.decode(b, b.Size(), src.Name(), offset, duration)
+	}
+	return r.decodeStream(b, known.of(src.Name()), offset, duration)
 }
 
 // decode is Read from anything that holds size bytes; path is for messages.
 func (r *Reader) decode(src io.ReaderAt, size int64, path string, offset, duration float64) (Info, []float32, error) {
-	info, h, err := readHeader(src, size, path)
+	info, h, err := describe(src, size, path)
+	switch {
+	case err != nil:
+		return Info{}, nil, err
+	case h != nil:
+		return r.decodeWAV(src, info, h, offset, duration)
+	}
+	return r.decodeStream(src, info, offset, duration)
+}
+
+// decodeStream reads a part of a compressed recording.
+func (r *Reader) decodeStream(src io.ReaderAt, info Info, offset, duration float64) (_ Info, _ []float32, err error) {
+	defer rescue(info.Path, &err)
+	start, n, err := part(&info, offset, duration)
 	if err != nil {
 		return Info{}, nil, err
 	}
+	info.Samples = n
+	out := sink{n: n, x: r.samples[:0]}
+	if cap(out.x) < n && int64(n) <= max(surely, info.size*plausible) {
+		out.x = make([]float32, 0, n)
+	}
+	err = info.stream.decode(src, start, &out)
+	r.samples = out.x
+	if err == nil {
+		err = fmt.Errorf("damaged: %d of %d samples from sample %d on", len(out.x), n, start)
+	}
+	if err != errEnough {
+		return Info{}, nil, fmt.Errorf("%s: %w", info.Path, err)
+	}
+	if err := finite(out.x); err != nil {
+		return Info{}, nil, fmt.Errorf("%s: %w", info.Path, err)
+	}
+	listen(&info, out.x, out.sound)
+	return info, out.x, nil
+}
+
+// Memory for so many samples is taken at once, and for plausible samples a byte; where a file claims more, it grows as
+// they are decoded. Opus at 6 kbit/s has 64 a byte.
+const (
+	surely    = 1 << 16
+	plausible = 128
+)
+
+// decodeWAV reads a part of a WAV file.
+func (r *Reader) decodeWAV(src io.ReaderAt, info Info, h *header, offset, duration float64) (Info, []float32, error) {
+	path := info.Path
 	start, n, err := part(&info, offset, duration)
 	if err != nil {
 		return Info{}, nil, err

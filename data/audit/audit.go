@@ -83,11 +83,11 @@ type trouble struct {
 func (a *audit) list() {
 	n := 0
 	for _, p := range a.sets {
-		n += len(p.Set.Utterances)
+		n += p.Set.Len()
 	}
 	a.all = make([]entry, 0, n)
 	for i, p := range a.sets {
-		for _, u := range p.Set.Utterances {
+		for _, u := range p.Set.All() {
 			a.all = append(a.all, entry{Utterance: u, set: int32(i), letters: letters(u.Text)})
 		}
 	}
@@ -117,7 +117,7 @@ func (a *audit) item(i int, score float64, format string, args ...any) Item {
 	e := &a.all[i]
 	return Item{
 		Set: a.sets[e.set].Set.Path, File: e.File, Line: e.Line, ID: e.ID, Sound: e.Path(), Seconds: e.Duration, Text: e.Text,
-		Detail: fmt.Sprintf(format, args...), Score: score, Utterance: e.Utterance,
+		Detail: fmt.Sprintf(format, args...), Score: score, Utterance: e.Utterance, at: i,
 	}
 }
 

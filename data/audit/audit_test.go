@@ -308,7 +308,7 @@ func TestSkipSound(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	train, test := clean()
 	sets := load(t, train, test)
-	if err := os.Truncate(sets[0].Set.Utterances[3].Path(), 20); err != nil {
+	if err := os.Truncate(sets[0].Set.At(3).Path(), 20); err != nil {
 		t.Fatal(err)
 	}
 	if got := found(look(t, sets, Options{})); fmt.Sprint(got) != "map[unreadable:[train:4]]" {

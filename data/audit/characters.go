@@ -165,7 +165,8 @@ func (c *characters) lookalikes(s string) string {
 	var found []string
 	var before rune // the last character
 	for i, r := range s {
-		next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(max(r, 0)):])
+		_, size := utf8.DecodeRuneInString(s[i:])
+		next, _ := utf8.DecodeRuneInString(s[i+size:])
 		indic := before != 0 && indic(c.at(before).script)
 		switch {
 		case r == ':' && indic && unicode.In(next, unicode.L, unicode.M):

@@ -25,7 +25,7 @@ func (c *Clipper) Clip(u *data.Utterance, seconds float64) (wav []byte, cut bool
 	if cut = duration > seconds; cut {
 		duration = seconds
 	}
-	_, x, err := c.reader.Read(u.Recording.Source, u.Offset, duration)
+	_, x, err := c.reader.Read(u.Recording.Source, &u.Recording.Info, u.Offset, duration)
 	if err != nil {
 		return nil, false, err
 	}

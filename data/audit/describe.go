@@ -13,9 +13,9 @@ func (a *audit) describe() {
 	for i, p := range a.sets {
 		from := 0
 		for _, before := range a.sets[:i] {
-			from += len(before.Set.Utterances)
+			from += before.Set.Len()
 		}
-		a.report.Sets = append(a.report.Sets, a.figures(p, a.all[from:from+len(p.Set.Utterances)]))
+		a.report.Sets = append(a.report.Sets, a.figures(p, a.all[from:from+p.Set.Len()]))
 	}
 }
 
@@ -52,27 +52,27 @@ func (a *audit) figures(p Part, es []entry) Set {
 	s.Texts.Different, s.Texts.Repeated = repeated(es)
 
 	values := make([]float64, 0, len(es))
-	of := func(value func(e *entry) (float64, bool)) Distribution {
+	of := func(unit float64, value func(e *entry) (float64, bool)) Distribution {
 		values = values[:0]
 		for i := range es {
 			if v, ok := value(&es[i]); ok {
 				values = append(values, v)
 			}
 		}
-		return distribution(values)
+		return distribution(values, unit)
 	}
-	sounds := func(value func(e *entry) float32) Distribution {
-		return of(func(e *entry) (float64, bool) { return float64(value(e)), e.state == heard || e.state == steady })
+	sounds := func(unit float64, value func(e *entry) float32) Distribution {
+		return of(unit, func(e *entry) (float64, bool) { return float64(value(e)), e.state == heard || e.state == steady })
 	}
-	s.Length = of(func(e *entry) (float64, bool) { return e.Duration, true })
-	s.Letters = of(func(e *entry) (float64, bool) { return float64(e.letters), true })
-	s.Rate = of(func(e *entry) (float64, bool) {
+	s.Length = of(0, func(e *entry) (float64, bool) { return e.Duration, true })
+	s.Letters = of(1, func(e *entry) (float64, bool) { return float64(e.letters), true })
+	s.Rate = of(0, func(e *entry) (float64, bool) {
 		return e.rate(), e.letters > 0 && e.state != allQuiet && e.state != broken
 	})
-	s.Level = sounds(func(e *entry) float32 { return e.level })
-	s.Silence = sounds(func(e *entry) float32 { return e.silent })
-	s.Leading = sounds(func(e *entry) float32 { return e.leading })
-	s.Trailing = sounds(func(e *entry) float32 { return e.trailing })
+	s.Level = sounds(0, func(e *entry) float32 { return e.level })
+	s.Silence = sounds(0, func(e *entry) float32 { return e.silent })
+	s.Leading = sounds(1.0/framesPerSecond, func(e *entry) float32 { return e.leading })
+	s.Trailing = sounds(1.0/framesPerSecond, func(e *entry) float32 { return e.trailing })
 	return s
 }
 
@@ -135,9 +135,9 @@ func (s shares) list() []Share {
 // leftOut counts the lines that are left out by why.
 func leftOut(r *data.Report) []Share {
 	s := shares{}
-	for i := range r.Notes {
-		if n := &r.Notes[i]; n.Skipped {
-			s.add(string(n.Kind), 0)
+	for kind, skipped := range r.Sorts() {
+		if skipped {
+			s[string(kind)] = &Share{Value: string(kind), Count: r.CountOf(kind, skipped)}
 		}
 	}
 	return s.list()

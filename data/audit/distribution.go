@@ -31,8 +31,8 @@ type Histogram struct {
 	Above  int     `json:"above"` // values over the last one
 }
 
-// distribution describes values, and sorts them.
-func distribution(values []float64) Distribution {
+// distribution describes values, and sorts them. They differ by unit or more, and steps are no narrower; 0 is no unit.
+func distribution(values []float64, unit float64) Distribution {
 	if len(values) == 0 {
 		return Distribution{Histogram: Histogram{Counts: []int{}}}
 	}
@@ -44,7 +44,7 @@ func distribution(values []float64) Distribution {
 	q := func(p float64) float64 { return quantile(values, p) }
 	return Distribution{
 		Count: len(values), Min: values[0], P1: q(0.01), P5: q(0.05), P25: q(0.25), Median: q(0.5), P75: q(0.75), P95: q(0.95),
-		P99: q(0.99), Max: values[len(values)-1], Mean: sum / float64(len(values)), Histogram: histogram(values),
+		P99: q(0.99), Max: values[len(values)-1], Mean: sum / float64(len(values)), Histogram: histogram(values, unit),
 	}
 }
 
@@ -63,11 +63,11 @@ const steps = 24
 
 // histogram counts sorted values. It reaches half of the distance between the 1st and the 99th percentile beyond them,
 // where there are values.
-func histogram(sorted []float64) Histogram {
+func histogram(sorted []float64, unit float64) Histogram {
 	least, most := sorted[0], sorted[len(sorted)-1]
 	p1, p99 := quantile(sorted, 0.01), quantile(sorted, 0.99)
 	low, high := max(least, p1-(p99-p1)/2), min(most, p99+(p99-p1)/2)
-	h := Histogram{Step: roundStep((high - low) / steps)}
+	h := Histogram{Step: roundStep(max((high-low)/steps, unit))}
 	first := math.Floor(low / h.Step)
 	last := math.Floor(high / h.Step)
 	h.From = first * h.Step

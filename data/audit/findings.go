@@ -21,9 +21,9 @@ func (g *group) add(i Item) {
 	}
 }
 
-// trim puts the worst first and forgets what is too much. Equal ones stay in their order.
+// trim puts the worst first, equal ones in the order of the lists, and forgets what is too much.
 func (g *group) trim() {
-	slices.SortStableFunc(g.items, func(x, y Item) int { return cmp.Compare(y.Score, x.Score) })
+	slices.SortStableFunc(g.items, func(x, y Item) int { return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.at, y.at)) })
 	if len(g.items) > MostItems {
 		clear(g.items[MostItems:])
 		g.items = g.items[:MostItems]

@@ -42,7 +42,7 @@ type hearing struct {
 
 // read reads the samples of an utterance, which the next read overwrites.
 func (h *hearing) read(e *entry) ([]float32, error) {
-	_, x, err := h.reader.Read(e.Recording.Source, e.Offset, e.Duration)
+	_, x, err := h.reader.Read(e.Recording.Source, &e.Recording.Info, e.Offset, e.Duration)
 	return x, err
 }
 

@@ -20,11 +20,18 @@ func (a *audit) judgeLines() {
 				found[kind] = &lineGroup{counts: map[data.Kind]int{}}
 			}
 			reason := strings.TrimPrefix(n.Reason, n.ID+": ")
-			item := Item{Set: p.Set.Path, File: n.File, Line: n.Line, ID: n.ID, Detail: reason}
+			item := Item{Set: p.Set.Path, File: n.File, Line: n.Line, ID: n.ID, Detail: reason, at: n.Line}
 			if i, used := noted[Place{n.File, n.Line}]; used {
 				item = a.item(i, 0, "%s", reason)
 			}
 			found[kind].note(item, n.Kind)
+		}
+		for kind, skipped := range p.Set.Report.Sorts() {
+			n, more := data.Note{Kind: kind, Skipped: skipped}, p.Set.Report.Unkept(kind, skipped)
+			if more > 0 {
+				found[kindOf(&n)].count += more
+				found[kindOf(&n)].counts[kind] += more
+			}
 		}
 	}
 	for _, f := range []struct {

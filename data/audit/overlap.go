@@ -34,7 +34,7 @@ func (a *audit) judgeOverlaps() {
 		for first := range second {
 			pair := [2]int32{int32(first), int32(second)}
 			a.report.Overlaps = append(a.report.Overlaps, Overlap{
-				First: a.sets[first].Set.Path, Second: a.sets[second].Set.Path, Of: len(a.sets[second].Set.Utterances),
+				First: a.sets[first].Set.Path, Second: a.sets[second].Set.Path, Of: a.sets[second].Set.Len(),
 				Sound: sounds[pair], Text: texts[pair], Speaker: speakers[pair], Speakers: append([]string{}, names[pair]...),
 			})
 		}

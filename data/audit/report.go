@@ -68,6 +68,8 @@ type Item struct {
 	Score   float64 `json:"score"`  // by which items are in order: the larger the worse
 
 	Utterance *data.Utterance `json:"-"` // nil where the line is no utterance
+
+	at int // the entry's number, or else the line
 }
 
 // Set is the figures of one manifest.

@@ -45,10 +45,10 @@ type Result struct {
 	Speed    audio.Ratio
 }
 
-// File reads the part of a WAV file that starts at offset and lasts duration seconds
+// File reads the part of a recording that starts at offset and lasts duration seconds
 // (0: to the end) and extracts its features into dst; see Extract.
 func (e *Extractor) File(dst []float32, path string, offset, duration float64, a *Augment, key uint64) (Result, error) {
-	info, wave, err := e.reader.Read(audio.File(path), offset, duration)
+	info, wave, err := e.reader.Read(audio.File(path), nil, offset, duration)
 	if err != nil {
 		return Result{}, err
 	}

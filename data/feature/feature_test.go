@@ -304,10 +304,10 @@ func TestFileErrorsNameTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "x.wav")
-	if err := os.WriteFile(path, []byte("fLaC"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("caff"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.File(nil, path, 0, 0, nil, 0); !errors.Is(err, audio.ErrNotWAV) || !strings.Contains(err.Error(), path) {
+	if _, err := e.File(nil, path, 0, 0, nil, 0); !errors.Is(err, audio.ErrFormat) || !strings.Contains(err.Error(), path) {
 		t.Errorf("%v", err)
 	}
 

@@ -40,12 +40,7 @@ type Place struct {
 // Changes counts what the rules of a policy have changed, by rule and character. The zero value is ready for use.
 type Changes struct {
 	texts map[Rule]int // with such a character
-	chars map[changeKey]*Change
-}
-
-type changeKey struct {
-	rule Rule
-	char rune
+	chars map[Edit]*Change
 }
 
 // Change is what became of one character.
@@ -59,28 +54,41 @@ type Change struct {
 // placesKept is how many places of a change are remembered.
 const placesKept = 3
 
-// Normalize applies a policy to the text at a place, and counts.
-func (c *Changes) Normalize(p Policy, s string, at Place) string {
+// Edit is one character that a rule changed.
+type Edit struct {
+	Rule Rule
+	Char rune
+}
+
+// Rewrite is Normalize, and lists what the rules have changed.
+func (p Policy) Rewrite(s string) (string, []Edit) {
+	var edits []Edit
+	s = p.normalize(s, func(rule Rule, r rune) { edits = append(edits, Edit{rule, r}) })
+	return s, edits
+}
+
+// Add counts what was changed in the text at a place.
+func (c *Changes) Add(edits []Edit, at Place) {
+	if len(edits) > 0 && c.chars == nil {
+		c.texts, c.chars = map[Rule]int{}, map[Edit]*Change{}
+	}
 	var seen [8]Rule
-	rules := seen[:0]
-	return p.normalize(s, func(rule Rule, r rune) {
-		if c.chars == nil {
-			c.texts, c.chars = map[Rule]int{}, map[changeKey]*Change{}
+	before := seen[:0]
+	for _, e := range edits {
+		if !slices.Contains(before, e.Rule) {
+			before = append(before, e.Rule)
+			c.texts[e.Rule]++
 		}
-		if !slices.Contains(rules, rule) {
-			rules = append(rules, rule)
-			c.texts[rule]++
-		}
-		x := c.chars[changeKey{rule, r}]
+		x := c.chars[e]
 		if x == nil {
-			x = &Change{Rule: rule, Char: string(r)}
-			c.chars[changeKey{rule, r}] = x
+			x = &Change{Rule: e.Rule, Char: string(e.Char)}
+			c.chars[e] = x
 		}
 		x.Count++
 		if n := len(x.First); n < placesKept && (n == 0 || x.First[n-1] != at) {
 			x.First = append(x.First, at)
 		}
-	})
+	}
 }
 
 // List is every change, rule by rule, the most frequent characters first.
@@ -89,7 +97,7 @@ func (c *Changes) List() []Change {
 	for _, r := range rules {
 		from := len(list)
 		for key, x := range c.chars {
-			if key.rule == r.Rule {
+			if key.Rule == r.Rule {
 				list = append(list, *x)
 			}
 		}
@@ -100,8 +108,8 @@ func (c *Changes) List() []Change {
 	return list
 }
 
-// Lines is a line for each rule that has changed something: how much, and its most frequent characters with the first
-// line of each. Lines of files other than manifest are given with their file.
+// Lines is a line for each rule that has changed something: how much, and its most frequent characters, each with the
+// first place where it was, in the words of where.
 func (c *Changes) Lines(where func(Place) string) (lines []string) {
 	list := c.List()
 	for _, r := range rules {

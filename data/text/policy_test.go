@@ -225,8 +225,7 @@ func FuzzRules(f *testing.F) {
 					}
 				}
 			}
-			var changes Changes
-			if got := changes.Normalize(p, s, Place{}); got != once {
+			if got, _ := p.Rewrite(s); got != once {
 				t.Fatalf("%+v: %+q becomes %+q when it is counted", p, s, got)
 			}
 		}
@@ -273,7 +272,8 @@ func TestChangesAreCounted(t *testing.T) {
 	p := Policy{FoldDigits: true, LowerCase: true, RemovePunctuation: true, AllowedCharacters: "a-z 0-9 U+0900-U+097F"}
 	var c Changes
 	for i, s := range []string{"Ab१, cध.", "वा\u200dट। A1.", "plain", "é,,"} {
-		c.Normalize(p, s, Place{"m", i + 1})
+		_, edits := p.Rewrite(s)
+		c.Add(edits, Place{"m", i + 1})
 	}
 	got := strings.Join(c.Lines(func(p Place) string { return fmt.Sprint(p.File, p.Line) }), "\n")
 	const want = `keep_joiners: 1 character in 1 text removed (without keep_joiners): U+200D x 1 (m2)

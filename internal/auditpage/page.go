@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Page is what is shown, from top to bottom. All of it is for people: numbers are texts with their units.
@@ -106,6 +107,12 @@ func Write(w io.Writer, p Page) error {
 // soundURL is a WAV file as a URL of itself.
 func soundURL(wav []byte) template.URL {
 	return template.URL("data:audio/wav;base64," + base64.StdEncoding.EncodeToString(wav))
+}
+
+// SoundBytes is how many bytes a sound takes in the page: base64, in which the template writes a + as &#43;.
+func SoundBytes(wav []byte) int {
+	text := base64.StdEncoding.EncodeToString(wav)
+	return len(text) + strings.Count(text, "+")*(len("&#43;")-1)
 }
 
 // more counts the items that a page doesn't show.

@@ -225,6 +225,12 @@ func Eval[T any](b *Browser, expression string) (value T) {
 	return value
 }
 
+// Eval does what an expression says.
+func (b *Browser) Eval(expression string) {
+	b.T.Helper()
+	Eval[bool](b, "("+expression+", true)")
+}
+
 // Painted waits until what is due is on the screen.
 func (b *Browser) Painted() {
 	b.T.Helper()

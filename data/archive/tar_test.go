@@ -1,0 +1,140 @@
+package archive
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestTarNames(t *testing.T) {
+	long := strings.Repeat("long/", 60) + "म्हजें.wav"
+	for _, format := range []tar.Format{tar.FormatPAX, tar.FormatGNU} {
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		for _, m := range []pair{{"a.wav", wav(1, 700)}, {long, wav(2, 10)}} {
+			w.WriteHeader(&tar.Header{Name: m.name, Size: int64(len(m.content)), Format: format})
+			w.Write([]byte(m.content))
+		}
+		w.Close()
+		path := write(t, filepath.Join(t.TempDir(), "x.tar"), b.Bytes())
+		r, err := NewIndex("").tar(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.members) != 2 || r.members[1].name != long || content(t, r.source(&r.members[1])) != wav(2, 10) {
+			t.Errorf("%v: %+v", format, r.members)
+		}
+	}
+}
+
+func TestTarDamaged(t *testing.T) {
+	b := makeTar(t, pair{"a.txt", "one"}, pair{"a.wav", wav(1, 5000)}, pair{"b.txt", "two"}, pair{"b.wav", wav(2, 5000)})
+	dir := t.TempDir()
+	l := mustOpen(t, write(t, dir+"/cut.tar", b[:len(b)-8000]), NewIndex(""))
+	checkRows(t, l, "a|one|", "b|two|b: no member is sound; it has .txt")
+	noted(t, l.Notes, "cut off in b.wav")
+	l = mustOpen(t, write(t, dir+"/zeros.tar", append(bytes.Clone(b[:11776+512]), bytes.Repeat([]byte{7}, 5000)...)), NewIndex(""))
+	if len(l.Rows) == 0 || len(l.Notes) == 0 {
+		t.Errorf("%+v", l)
+	}
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	w.Write(b)
+	w.Close()
+	refused(t, write(t, dir+"/x.tar.gz", z.Bytes()), "gzip", "gunzip -k")
+	refused(t, write(t, dir+"/x.tar", []byte("no tar")), "not a tar")
+	refused(t, write(t, dir+"/empty.tar", makeTar(t)), "nothing is in it")
+}
+
+func TestTarSparse(t *testing.T) {
+	b := makeTar(t, pair{"a.wav", "x"})
+	var p bytes.Buffer
+	w := tar.NewWriter(&p)
+	w.WriteHeader(&tar.Header{Name: "a.wav", Size: 1, PAXRecords: map[string]string{"COMMENT.x": "1"}})
+	w.Close()
+	if sparse(&tar.Header{PAXRecords: map[string]string{"COMMENT.x": "1"}}) {
+		t.Error("any record makes a sparse file")
+	}
+	b[156] = 'S' // the member's type
+	sum := 0
+	copy(b[148:156], "        ")
+	for _, c := range b[:512] {
+		sum += int(c)
+	}
+	copy(b[148:], []byte{byte('0' + sum>>15&7), byte('0' + sum>>12&7), byte('0' + sum>>9&7), byte('0' + sum>>6&7), byte('0' + sum>>3&7), byte('0' + sum&7), 0, ' '})
+	refused(t, write(t, t.TempDir()+"/s.tar", b), "s.tar")
+}
+
+func TestWebDataset(t *testing.T) {
+	l := mustOpen(t, write(t, filepath.Join(t.TempDir(), "x.tar"), makeTar(t,
+		pair{"v1/a.json", `{"transcript": "from json", "speaker": 3, "duration": 0.25}`}, pair{"v1/a.FLAC", "fLaC"},
+		pair{"v1/b.wav", "RIFF"}, pair{"v1/b.txt", "from text\n"}, pair{"v1/b.json", `{"text": "not this"}`},
+		pair{"v2/b.wav", "RIFF"}, pair{"v2/b.cls", "7"},
+		pair{"c.left.wav", "RIFF"}, pair{"c.right.wav", "RIFF"}, pair{"c.txt", "two"},
+		pair{"d.mic.wav", "RIFF"}, pair{"d.normalized_text", "mic"},
+		pair{"e.wav", "RIFF"}, pair{"e.json", `["no"]`},
+		pair{"f.wav", "RIFF"}, pair{"f.txt", strings.Repeat("x", mostText+1)},
+		pair{"README", "x"},
+	)), NewIndex(""))
+	for i := range l.Rows { // the part that encoding/json words
+		l.Rows[i].Wrong, _, _ = strings.Cut(l.Rows[i].Wrong, " (json:")
+	}
+	checkRows(t, l, "v1/a|from json|", "v1/b|from text|",
+		"v2/b||v2/b: no text; it has .cls, .wav (.cls is the number of a class: write the word as .txt)",
+		"c|two|c: 2 members are sound (.left.wav, .right.wav, .txt), and one is needed", "d|mic|",
+		"e||e.json: not a JSON object", "f||f.txt: 65537 bytes, too long for a transcript")
+	if r := l.Rows[0]; r.Speaker != "3" || r.Stated != "0.25" || r.Line != 1 || l.Rows[2].Line != 6 {
+		t.Errorf("%+v", r)
+	}
+	noted(t, l.Notes, `"README"`)
+}
+
+func TestShards(t *testing.T) {
+	dir := t.TempDir()
+	for _, n := range []string{"000", "001"} {
+		write(t, filepath.Join(dir, "s-"+n+".tar"), makeTar(t, pair{"a.wav", "RIFF"}, pair{"a.txt", n}))
+	}
+	for _, pattern := range []string{dir, dir + "/s-{000..001}.tar", dir + "/s-_OP_000..001_CL_.tar", dir + "/*.tar", dir + "/s-{000,001}.tar"} {
+		checkRows(t, mustOpen(t, pattern, NewIndex("")), "s-000/a|000|", "s-001/a|001|")
+	}
+	refused(t, dir+"/s-{000..002}.tar", "s-002.tar")
+	refused(t, dir+"/t-*.tar", "no file is there")
+	refused(t, dir+"/s-{000..00x}.tar", "must be a range")
+	refused(t, dir+"/s-{000.tar", "a { without a }")
+	write(t, dir+"/tarred_audio_manifest.json", []byte("{}"))
+	refused(t, dir, "tarred_audio_manifest.json", "give the list")
+	refused(t, dir+"/{s-000.tar,tarred_audio_manifest.json}", "neither a tar")
+}
+
+func TestBesideAManifest(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a[b") // a folder's name is no pattern
+	write(t, dir+"/audio_0.tar", makeTar(t, pair{"a.wav", "0a"}, pair{"b.wav", "0b"}))
+	write(t, dir+"/audio_1.tar", makeTar(t, pair{"c.wav", "1c"}, pair{"b.wav", "1b"}))
+	b, err := OpenBeside(t.Context(), dir, NewIndex(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		shard int
+		want  string
+	}{{"a.wav", -1, "0a"}, {"a-sub1.wav", -1, "0a"}, {"c-sub12.wav", 1, "1c"}, {"b.wav", 1, "1b"}, {"b.wav", 0, "0b"}} {
+		s, err := b.Find(c.name, c.shard)
+		if err != nil || s == nil || content(t, s) != c.want {
+			t.Errorf("%v: %v, %v", c, s, err)
+		}
+	}
+	if s, err := b.Find("x.wav", 0); s != nil || err != nil {
+		t.Error(s, err)
+	}
+	if _, err := b.Find("b.wav", -1); err == nil || !strings.Contains(err.Error(), "no shard_id") {
+		t.Error(err)
+	}
+	if b, err := OpenBeside(t.Context(), os.TempDir()+"/none", NewIndex("")); b != nil || err != nil {
+		t.Error(b, err)
+	}
+}

@@ -1,0 +1,131 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"konkanitrain/data/audio"
+	"konkanitrain/data/feature"
+	"konkanitrain/internal/words"
+)
+
+// choose makes a Set of the lines that can be used. What isn't used, or is doubtful, is noted.
+func (in *intake) choose() *Set {
+	r, n := in.rows, len(in.stated)
+	r.samples, r.frames = make([]int64, n), make([]int32, n)
+	in.report.Lines, in.report.Warnings = n, in.notes
+	used := make([]bool, n)
+	for i := range n {
+		l := line{intake: in, row: i, packedRow: r.at(i)}
+		if used[i] = l.use(); used[i] && r.repeats != nil && r.repeats[i] > 0 {
+			l.note(RepeatedSource, false, "%v", again{in.ids, i})
+		}
+	}
+	kept := 0
+	for i := range n {
+		if used[i] {
+			r.keep(kept, i)
+			kept++
+		}
+	}
+	r.cut(kept)
+	r.settle()
+	s := &Set{Path: in.path, SampleRate: in.options.SampleRate, Report: in.report, options: in.options, rows: r}
+	s.count(in.report, nil)
+	return s
+}
+
+// line is a row while it is decided about.
+type line struct {
+	*intake
+	packedRow
+	row int
+}
+
+// note keeps a note about the line.
+func (l *line) note(kind Kind, skipped bool, format string, args ...any) {
+	if !l.report.wants(kind, skipped) {
+		l.report.more(kind, skipped, 1)
+		return
+	}
+	l.report.Add(Note{kind, l.rows.files.list[l.file], l.line, l.rows.id(l.row), fmt.Sprintf(format, args...), skipped})
+}
+
+func (l *line) skip(kind Kind, format string, args ...any) bool {
+	l.note(kind, true, format, args...)
+	return false
+}
+
+// use fills in what the audio file says and decides whether the line is used; if not, or if something is doubtful, it
+// leaves a note.
+func (l *line) use() bool {
+	r, i, o := l.rows, l.row, l.options
+	if l.unfit > 0 {
+		return l.skip(kinds[l.unfit-1], "%s", l.reasons[i])
+	}
+	f, stated := &r.found[r.sounds[i]], l.stated[i]
+	switch {
+	case !f.found:
+		return l.skip(Missing, "%s%s", f.path, tildeHint(r.paths.list[r.sounds[i]]))
+	case f.err != nil:
+		return l.skip(Unreadable, "%v", f.err)
+	}
+	info := f.Info
+	samples := l.samples(info, stated)
+	if samples <= 0 {
+		return l.skip(Unreadable, "%s: the part starts at %v s, the file has %.3f s", f.path, l.offset, info.Seconds())
+	}
+	const slack = 0.1 // seconds that an end may be rounded by
+	if end := l.offset + stated; l.part && end > info.Seconds()+slack {
+		return l.skip(PastEnd, "%s: ends at %.3f s, and %s has %.3f s", r.id(i), end, f.path, info.Seconds())
+	}
+	frames, err := (feature.Options{SampleRate: o.SampleRate}).Frames(samples, info.Rate, audio.Ratio{})
+	if err != nil {
+		return l.skip(Unreadable, "%s: %v", f.path, err)
+	}
+	if frames < 1 {
+		return l.skip(TooShort, "%s: %s at %d Hz, 0 feature frames", r.id(i), words.Count(samples, "sample"), info.Rate)
+	}
+	r.samples[i], r.frames[i] = int64(samples), int32(min(frames, math.MaxInt32))
+	const rounding = 1e-6 // seconds; 1.2 s of 44.1 kHz is no whole number of samples
+	switch s := float64(samples) / float64(info.Rate); {
+	case s < o.MinDuration-rounding:
+		return l.skip(TooShort, "%s: %.3f s, min_duration is %v", r.id(i), s, o.MinDuration)
+	case o.MaxDuration > 0 && s > o.MaxDuration+rounding:
+		return l.skip(TooLong, "%s: %.3f s, the limit is %v", r.id(i), s, o.MaxDuration)
+	default:
+		l.remark(s, stated, info.Warnings)
+	}
+	return true
+}
+
+// samples is the number of samples that the line has of its recording: none if the part starts past its end.
+func (l *line) samples(info audio.Info, stated float64) int {
+	rate := float64(info.Rate)
+	count := float64(info.Samples)
+	if l.part {
+		count -= math.Round(l.offset * rate)
+		if stated > 0 {
+			count = min(count, math.Round(stated*rate))
+		}
+	}
+	return int(max(count, 0))
+}
+
+// remark notes what is odd about a line that is used, of so many seconds.
+func (l *line) remark(seconds, stated float64, warnings []string) {
+	if l.odd != "" {
+		l.note(WrongDuration, false, "states %.40q, has %.3f s", l.odd, seconds)
+	} else if stated != 0 && math.Abs(stated-seconds) > 0.1+0.01*seconds {
+		l.note(WrongDuration, false, "states %v s, has %.3f s", stated, seconds)
+	}
+	if l.twice != "" {
+		for key := range strings.SplitSeq(l.twice, "\x00") {
+			l.note(RepeatedKey, false, "%s", key)
+		}
+	}
+	for _, w := range warnings {
+		l.note(AudioWarning, false, "%s", w)
+	}
+}
