@@ -77,7 +77,7 @@ func (d *Description) format() int {
 }
 
 // Encode makes the metadata entries that describe a model in its file. They are the same for the same weights: the time
-// that the validation took is left out. The error says what makes no model.
+// that the validation took is left out, and its scores without punctuation. The error says what makes no model.
 func (d *Description) Encode() (map[string]string, error) {
 	if err := d.validate(); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (d *Description) Encode() (map[string]string, error) {
 	}
 	if d.Score != nil {
 		score := *d.Score
-		score.Took = 0
+		score.Took, score.Score.Plain = 0, nil
 		w.Score = &score
 	}
 	b, err := json.Marshal(w)

@@ -79,12 +79,12 @@ func TestDescriptionIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string][2]string{
-		"is damaged: unexpected end of JSON":                 {`}]`, ``},
-		"is damaged: invalid character":                      {`"network":`, `"network";`},
+		"is damaged: unexpected end of JSON":                       {`}]`, ``},
+		"is damaged: invalid character":                            {`"network":`, `"network";`},
 		"has format 3, this version of konkanitrain reads up to 2": {`"format":1`, `"format":3`},
-		"features or text settings are missing":              {`"features"`, `"feature"`},
-		"is damaged: features or text settings are missing":  {`"text"`, `"texts"`},
-		"the model's description has no vocabulary":          {`"vocabulary"`, `"words"`},
+		"features or text settings are missing":                    {`"features"`, `"feature"`},
+		"is damaged: features or text settings are missing":        {`"text"`, `"texts"`},
+		"the model's description has no vocabulary":                {`"vocabulary"`, `"words"`},
 		"heads is 0": {`"heads":2`, `"heads":0`},
 		"d_model is 1000000000000, want an even number":   {`"d_model":16`, `"d_model":1000000000000`},
 		"cannot unmarshal number 99999999999999999999999": {`"d_model":16`, `"d_model":99999999999999999999999`},

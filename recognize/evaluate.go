@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"konkanitrain/data"
+	"konkanitrain/data/text"
 	"konkanitrain/internal/words"
 	"konkanitrain/update"
 )
@@ -38,6 +40,9 @@ func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions
 		return nil, nil, err
 	}
 	fmt.Fprintln(o.Progress, set.Report)
+	if w := m.Description.foreign(set); w != "" {
+		fmt.Fprintln(o.Progress, "WARNING:", w)
+	}
 	window := utterancesPerWorker * m.workers()
 	loader, err := data.NewLoader(set, data.LoaderOptions{
 		Evaluate: true, Window: window, Feature: m.Description.Features, Workers: m.workers(),
@@ -73,6 +78,25 @@ func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions
 		report.Add(n)
 	}
 	return e, report, nil
+}
+
+// foreignShare is the share of letters outside the vocabulary above which a set is probably not the model's.
+const foreignShare = 0.05
+
+// foreign says that a model can't write much of a set; "" where it can.
+func (d *Description) foreign(set *data.Set) string {
+	u := &set.Report.Unknown
+	if u.Share() <= foreignShare {
+		return ""
+	}
+	var some []string
+	for id := text.Unk + 1; int(id) < d.Vocabulary.Size(); id++ {
+		if token := d.Vocabulary.Token(id); token != " " {
+			some = append(some, strings.Trim(text.Show(token), `"`))
+		}
+	}
+	return fmt.Sprintf("%.4g %% of the letters of %s are outside the model's vocabulary: it can't write them, and each counts as an error. "+
+		"Is the model one of another language, script or case? It writes %s", 100*u.Share(), set.Path, words.List(some, 40))
 }
 
 // makeRoom has passes fit what is left beside what a loader reads ahead, or refuses a set that can't be read.

@@ -177,7 +177,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Characters of all kinds by themselves, and between two letters: a rule that was applied once changes nothing the next time.
+// Characters of all kinds by themselves, and between two letters: what a rule has done it does not do again.
 func TestRulesAreIdempotent(t *testing.T) {
 	for _, p := range []Policy{
 		{LowerCase: true}, {RemovePunctuation: true}, {LowerCase: true, RemovePunctuation: true, FoldDigits: true},
