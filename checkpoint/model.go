@@ -15,6 +15,7 @@ type Model struct {
 	Checkpoint *Checkpoint // the whole checkpoint that the file belongs to; nil for a lone file
 
 	metadata map[string]string
+	shapes   map[string][]int
 }
 
 // OpenModel opens a model: path is a checkpoint's folder, which is checked as a whole, or a safetensors file, or a
@@ -29,8 +30,15 @@ func OpenModel(path string) (*Model, error) {
 			return nil, err
 		}
 	}
-	if m.metadata, err = metadata(file); err != nil {
+	f, err := safetensors.Open(file)
+	if err != nil {
 		return nil, withHint(path, err)
+	}
+	defer f.Close()
+	m.metadata, m.shapes = f.Metadata(), map[string][]int{}
+	for _, name := range f.Names() {
+		info, _ := f.Info(name)
+		m.shapes[name] = info.Shape
 	}
 	return m, nil
 }
@@ -47,11 +55,18 @@ func Describe(path string) (map[string]string, error) {
 // Description is what the model says of itself, as Describe reads it.
 func (m *Model) Description() map[string]string { return maps.Clone(m.metadata) }
 
+// Shapes are the shapes of the model's tensors, by their names.
+func (m *Model) Shapes() map[string][]int { return maps.Clone(m.shapes) }
+
+// weightTypes are the types that weights may have in a model's file; they are converted to float32.
+var weightTypes = []safetensors.DType{safetensors.F32, safetensors.F16, safetensors.BF16, safetensors.F64}
+
 // LoadWeights hands the weights to dst, with the rules of [Checkpoint.LoadModel]; but they may also be F16, BF16 or F64
 // in the file, and are converted to float32.
-func (m *Model) LoadWeights(dst []Tensor) error {
-	return load(m.Path, dst, []safetensors.DType{safetensors.F32, safetensors.F16, safetensors.BF16, safetensors.F64})
-}
+func (m *Model) LoadWeights(dst []Tensor) error { return load(m.Path, dst, weightTypes, false) }
+
+// LoadSome is LoadWeights for a part of the weights: what else the file holds is passed over.
+func (m *Model) LoadSome(dst []Tensor) error { return load(m.Path, dst, weightTypes, true) }
 
 // modelFile finds the safetensors file that path means, and whether it belongs to a whole checkpoint's folder.
 func modelFile(path string) (file string, whole bool) {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -163,5 +164,35 @@ func TestOpenedOnce(t *testing.T) {
 	}
 	if err := c.State(&other); err == nil || !strings.Contains(err.Error(), `unknown field "settings"`) || !strings.Contains(err.Error(), StateFile) {
 		t.Errorf("a state with keys that nobody knows: %v", err)
+	}
+}
+
+// A part of a model can be loaded, and what the model has is known beforehand.
+func TestLoadSome(t *testing.T) {
+	path := mustSave(t, t.TempDir(), 1, 4)
+	want, _ := tensors(1, 4)
+	m, err := OpenModel(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shapes := m.Shapes()
+	for _, x := range want {
+		if !slices.Equal(shapes[x.Name], x.Shape) {
+			t.Errorf("%s is %v in the file, want %v", x.Name, shapes[x.Name], x.Shape)
+		}
+	}
+	if len(shapes) != len(want) {
+		t.Errorf("there are %d shapes, want %d", len(shapes), len(want))
+	}
+	got := blank(want[:1])
+	if err := m.LoadWeights(got); err == nil {
+		t.Error("a part was taken for the whole")
+	}
+	if err := m.LoadSome(got); err != nil || !same(t, got, want[:1]) {
+		t.Errorf("a part: %v", err)
+	}
+	got[0].Name = "none"
+	if err := m.LoadSome(got); err == nil || !strings.Contains(err.Error(), "none: missing in the file") {
+		t.Errorf("what isn't there: %v", err)
 	}
 }

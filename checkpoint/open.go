@@ -68,12 +68,12 @@ func (c *Checkpoint) RawState() json.RawMessage { return slices.Clone(c.state) }
 // their shapes; otherwise a *TensorsError lists all that disagrees, and no Load has been called. Another error, of
 // reading or of a Load, can come when some tensors are loaded and others not.
 func (c *Checkpoint) LoadModel(dst []Tensor) error {
-	return load(filepath.Join(c.Path, ModelFile), dst, []safetensors.DType{safetensors.F32})
+	return load(filepath.Join(c.Path, ModelFile), dst, []safetensors.DType{safetensors.F32}, false)
 }
 
 // LoadOptimizer hands the optimizer's moments to dst, with the rules of LoadModel.
 func (c *Checkpoint) LoadOptimizer(dst []Tensor) error {
-	return load(filepath.Join(c.Path, OptimizerFile), dst, []safetensors.DType{safetensors.F32})
+	return load(filepath.Join(c.Path, OptimizerFile), dst, []safetensors.DType{safetensors.F32}, false)
 }
 
 // Damaged is a checkpoint that was passed over, and why.

@@ -31,14 +31,15 @@ func (e *TensorsError) Error() string {
 	return b.String()
 }
 
-// load hands the tensors of a file to dst, once it is sure that names, shapes and types agree.
-func load(path string, dst []Tensor, types []safetensors.DType) error {
+// load hands the tensors of a file to dst, once it is sure that names, shapes and types agree. With some the file may
+// hold others too.
+func load(path string, dst []Tensor, types []safetensors.DType, some bool) error {
 	f, err := safetensors.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if problems := disagreements(f, dst, types); len(problems) > 0 {
+	if problems := disagreements(f, dst, types, some); len(problems) > 0 {
 		return &TensorsError{Path: path, Problems: problems}
 	}
 	for _, t := range dst {
@@ -50,7 +51,7 @@ func load(path string, dst []Tensor, types []safetensors.DType) error {
 }
 
 // disagreements compares names, shapes and types: first for what the model wants, then what is left over in the file.
-func disagreements(f *safetensors.File, dst []Tensor, types []safetensors.DType) (problems []string) {
+func disagreements(f *safetensors.File, dst []Tensor, types []safetensors.DType, some bool) (problems []string) {
 	wanted := map[string]bool{}
 	for _, t := range dst {
 		info, ok := f.Info(t.Name)
@@ -69,7 +70,7 @@ func disagreements(f *safetensors.File, dst []Tensor, types []safetensors.DType)
 		wanted[t.Name] = true
 	}
 	for _, name := range f.Names() {
-		if !wanted[name] {
+		if !wanted[name] && !some {
 			info, _ := f.Info(name)
 			problems = append(problems, fmt.Sprintf("%s: %v in the file, not in the model", name, info.Shape))
 		}

@@ -52,7 +52,7 @@ func TestLoadIsRefusedBeforeItBegins(t *testing.T) {
 	for i := range dst {
 		dst[i].Load = func(io.Reader) error { t.Error("Load was called"); return nil }
 	}
-	err := load(python, dst, []safetensors.DType{safetensors.F32})
+	err := load(python, dst, []safetensors.DType{safetensors.F32}, false)
 	if err == nil || !strings.Contains(err.Error(), "f16: of type F16 in the file, and [F32] is read here") || strings.Contains(err.Error(), "  f32: ") {
 		t.Error(err)
 	}

@@ -39,13 +39,16 @@ func newlines(b []byte) int {
 }
 
 func FuzzListFile(f *testing.F) {
-	for _, name := range []string{"x.jsonl", "x.tsv", "x.csv"} {
+	for _, name := range []string{"x.jsonl", "x.tsv", "x.csv", "x.txt", "7-1.trans.txt"} {
 		f.Add(name, []byte(lineA+"\r\n"+lineB[:30]+"\n"+lineC))
 		f.Add(name, []byte("\ufeffpath,text,offset\na.wav,\"b\nc\",1\n\"d\"e,f,g\n"))
 		f.Add(name, []byte("path\ttext\tduration\na.wav\t\"b\t1e9\nc\n\td\t\n"))
 		f.Add(name, []byte(utf16le(lineA+lineB)))
 		f.Add(name, []byte(`{"audio_filepath": "a", "offset": 1e308, "duration": 1e308, "id": {}}`))
 		f.Add(name, []byte("[{}"))
+		f.Add(name, []byte("a|b|c\nd|e\n|\n"))
+		f.Add(name, []byte("ID,duration,wav,start,stop,spk_id,wrd\nx,1,y,8000,16000,s,t\n"))
+		f.Add(name, []byte("7-1-0 A\n\n7-1-1\n"))
 		f.Add(name, []byte{0, '{'})
 	}
 	f.Fuzz(func(t *testing.T, name string, b []byte) {
@@ -87,7 +90,7 @@ func FuzzPathMap(f *testing.F) {
 		if again, err := ParsePathMap([]string{m.From + "=" + m.To}); err != nil || again[0] != m {
 			t.Fatalf("%q -> %v -> %v, %v", mapping, m, again, err)
 		}
-		for _, c := range (&resolver{base: "base", maps: []Mapping{m}, clips: true}).candidates(path) {
+		for _, c := range (&resolver{base: "base", maps: []Mapping{m}, places: tablePlaces, parents: true}).candidates(path) {
 			if path != "" && c == "" {
 				t.Fatalf("%q with %v stands for nothing", path, m)
 			}

@@ -26,7 +26,7 @@ func (l *listing) json(t *textFile) error {
 		case !e.textless:
 			withText = true
 		case e.kind == EmptyText && textless == "":
-			textless = fmt.Sprintf("manifest %s: no line has the key text; the one of line %d is %s", t.path, e.line, e.reason)
+			textless = fmt.Sprintf("manifest %s: no line has the key text, or another for the text (%s); the one of line %d is %s", t.path, strings.Join(textKeys[1:], ", "), e.line, e.reason)
 		}
 		take(e)
 	}
@@ -65,7 +65,7 @@ func parseJSON(file string, number int, line string) entry {
 			return e
 		}
 	}
-	e.textless = !o.has("text")
+	e.textless = !slices.ContainsFunc(textKeys, o.has)
 	e.take(line, o)
 	if e.textless && e.kind == "" {
 		e.fail(EmptyText, "%s: no key text; its keys are %s", e.name(), o.keys())
@@ -108,7 +108,18 @@ func (e *entry) take(line string, o object) {
 		}
 		return unquote(raw)
 	}
-	e.audio, e.text = text("audio_filepath"), text("text")
+	textKey := o.first(textKeys)
+	if key := o.first(audioKeys); o.get(key) != "" && o.get(key)[0] == '{' && key == "audio" {
+		e.audio = pathIn(o.get(key))
+	} else {
+		e.audio = text(key)
+	}
+	e.text = text(textKey)
+	for _, key := range textKeys {
+		if raw := o.get(key); key != textKey && !isNull(raw) && raw[0] == '"' {
+			e.another(textKey, key, unquote(raw))
+		}
+	}
 	if e.kind == "" && e.audio == "" {
 		e.fail(Broken, "no audio_filepath; its keys are %s", o.keys())
 	}
@@ -129,8 +140,17 @@ func (e *entry) take(line string, o object) {
 	if e.id, err = scalar(o.get("id")); err != nil && e.kind == "" {
 		e.fail(Broken, "id is %v", err)
 	}
-	e.speaker, _ = scalar(o.get("speaker")) // only informs
+	e.speaker, _ = scalar(o.get(o.first(speakerKeys))) // only informs
 	e.checkPart()
+}
+
+// pathIn is the path in an object with one, as Hugging Face's lists have it for the audio; "" where there is none.
+func pathIn(raw string) string {
+	var in struct{ Path *string }
+	if json.Unmarshal([]byte(raw), &in) != nil || in.Path == nil {
+		return ""
+	}
+	return *in.Path
 }
 
 // repeated lists the keys that stand more than once in a line that is a JSON object. The last of them counts, as in

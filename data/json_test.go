@@ -118,12 +118,12 @@ func TestJSONKeys(t *testing.T) {
 		},
 		{
 			name:    "no line has a text",
-			content: strings.ReplaceAll(lineA+lineB, `"text"`, `"sentence"`),
-			err:     []string{"no line has the key text", "line 1", "its keys are audio_filepath, duration, sentence"},
+			content: strings.ReplaceAll(lineA+lineB, `"text"`, `"words"`),
+			err:     []string{"no line has the key text", "sentence", "line 1", "its keys are audio_filepath, duration, words"},
 		},
 		{
 			name:    "a line without a text",
-			content: lineA + edit(lineB, `"text"`, `"sentence"`),
+			content: lineA + edit(lineB, `"text"`, `"words"`),
 			texts:   threeTexts[:1],
 			notes:   []int{2},
 		},

@@ -61,7 +61,7 @@ func cutField(line string) (key, rest string) {
 // kaldi joins text and wav.scp (through segments where it exists) by utterance, in the order of text. The
 // files may be in any order: only equality of ids counts, so neither sorting nor the locale matters.
 func (l *listing) kaldi(folder string) error {
-	l.folder = true
+	l.parents = true
 	read := func(name string, optional bool) (kaldiFile, error) {
 		f, note, err := readKaldi(folder, name)
 		if optional && errors.Is(err, fs.ErrNotExist) {
@@ -74,8 +74,8 @@ func (l *listing) kaldi(folder string) error {
 	}
 	texts, err := read("text", false)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("manifest %s: a folder without a file named text; "+
-			"a Kaldi folder needs text and wav.scp, other manifests are given as a file", folder)
+		return fmt.Errorf("manifest %s: a folder with wav.scp and without text; "+
+			"a Kaldi folder needs text and wav.scp", folder)
 	}
 	scp, err2 := read("wav.scp", false)
 	segments, err3 := read("segments", true)
@@ -119,8 +119,12 @@ func (e *entry) recording(value string) {
 	case e.audio == "":
 		e.fail(Broken, "no file in wav.scp")
 	case strings.HasSuffix(e.audio, "|"):
-		e.fail(Broken, "wav.scp has a command, and commands are not run: "+
-			"write its sound to a file, and the file's name into wav.scp")
+		file, ok := pipedFile(e.audio)
+		if !ok {
+			e.fail(Broken, "wav.scp has a command that does more than to read a file, and commands are not run: %s "+
+				"write its sound to a file, and the file's name into wav.scp", e.audio)
+		}
+		e.audio = file
 	}
 }
 

@@ -19,7 +19,7 @@ func TestLoadKaldi(t *testing.T) {
 		"twice/text":     "u1 a\nu2 b\nu1 c\n",
 		"twice/wav.scp":  "u1 ../audio/a.wav\n",
 		"pipe/text":      "u1 a\n",
-		"pipe/wav.scp":   "u1 sph2pipe -f wav x.sph |\n",
+		"pipe/wav.scp":   "u1 sox x.sph -r 8000 -t wav - |\n",
 		"noaudio/text":   "u1 a\n",
 		"segbad/text":    "u1 a\n",
 		"segbad/wav.scp": "r1 ../audio/c.wav\n", "segbad/segments": "u1 r1 2 1\n",
@@ -47,7 +47,7 @@ func TestLoadKaldi(t *testing.T) {
 	if !slices.Equal(ids(s), []string{"r1-2", "r1-1"}) || !slices.Equal(durations(s), []float64{1, 0.5}) || s.At(0).Offset != 0.5 {
 		t.Errorf("segments: %v, %v", ids(s), s.Report)
 	}
-	for folder, part := range map[string]string{"twice": "u1 stands on lines 1 and 3", "pipe": "command", "noaudio": "wav.scp", "audio": "needs text and wav.scp", "segbad": "start 2 and end 1"} {
+	for folder, part := range map[string]string{"twice": "u1 stands on lines 1 and 3", "pipe": "command", "noaudio": "wav.scp", "audio": "text and wav.scp (Kaldi)", "segbad": "start 2 and end 1"} {
 		if _, err := Load(context.Background(), filepath.Join(dir, folder), Options{}); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: %v", folder, err)
 		}
@@ -77,7 +77,7 @@ func TestKaldiLines(t *testing.T) {
 		{"a start before 0", "u1 a\n", "r1 ../audio/c.wav\n", "u1 r1 -0.1 1\n", "start -0.1 and end 1"},
 		{"an end at the start", "u1 a\n", "r1 ../audio/c.wav\n", "u1 r1 1 1\n", "start 1 and end 1"},
 		{"no recording", "u1 a\n", "r1 ../audio/c.wav\n", "u1 r2 0 1\n", "its recording r2 is not in wav.scp"},
-		{"a command behind a segment", "u1 a\n", "r1 cat x.wav |\n", "u1 r1 0 1\n", "commands are not run"},
+		{"a command behind a segment", "u1 a\n", "r1 gunzip -c x.wav |\n", "u1 r1 0 1\n", "commands are not run"},
 		{"an end behind the recording", "u1 a\n", "r1 ../audio/c.wav\n", "u1 r1 1 1.7\n", "ends at 1.700 s"},
 		{"nothing", "\n", "\n", "", "text and wav.scp are empty"},
 		{"Latin-1", "u1 caf\xe9\n", "u1 ../audio/c.wav\n", "", "line 1: byte 7 (0xE9)"},

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"konkanitrain/data/archive"
+	"konkanitrain/data/audio"
 	"konkanitrain/data/text"
 )
 
@@ -17,6 +19,7 @@ import (
 // clones it.
 type entry struct {
 	id, audio, speaker string
+	source             audio.Source // where the sound lies, if audio is no path
 	text               string
 	edits              []text.Edit // what the text policy has changed
 	offset, duration   float64     // seconds; duration 0 is not stated
@@ -24,6 +27,8 @@ type entry struct {
 	part               bool        // from offset on, duration long; otherwise the whole file
 	twice              []string    // keys that stand more than once in the line
 	textless           bool        // there is no key for a text in the line
+	other              choice      // another key had another text
+	samples            bool        // offset and duration are in samples, not in seconds
 	file               string      // where it is written
 	line               int
 
@@ -41,10 +46,12 @@ type listing struct {
 	prepare func(*entry) // comes before take; of several entries at once
 	take    func(*entry)
 	lines   int // that were taken
+	index   *archive.Index
 
-	notes  []string // about whole files
-	clips  bool     // audio may be in clips/
-	folder bool     // the manifest is a folder, and paths are relative to it
+	notes   []string // about whole files
+	places  []string // folders, from base, in which audio may be too
+	base    string   // the folder that paths are relative to,
+	parents bool     // or one above it
 }
 
 // add prepares an entry and takes it.
@@ -55,13 +62,22 @@ func (l *listing) add(e entry) {
 
 // read reads a manifest of any form.
 func (l *listing) read(path string) error {
+	if is, err := l.archive(path); is || err != nil {
+		return err
+	}
 	stat, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("manifest: %w%s", err, tildeHint(path))
 	}
 	if stat.IsDir() {
-		return l.kaldi(path)
+		return l.readFolder(path)
 	}
+	return l.readFile(path)
+}
+
+// readFile reads a manifest that is one file.
+func (l *listing) readFile(path string) error {
+	l.base = filepath.Dir(path)
 	t, err := openText(path)
 	if err != nil {
 		return err
@@ -70,24 +86,18 @@ func (l *listing) read(path string) error {
 	return l.readText(t)
 }
 
-// readText reads a manifest that is one file.
+// readText reads the text of such a file.
 func (l *listing) readText(t *textFile) error {
-	extension := strings.ToLower(filepath.Ext(t.path))
-	if i := bytes.IndexByte(t.head[:min(len(t.head), 512)], 0); i >= 0 && !isText(t.head, extension) {
-		return fmt.Errorf("manifest %s: byte %d is 0, so this is not a text file; "+
-			"a manifest is JSON lines, CSV, TSV or a Kaldi folder",
-			t.path, i+1)
-	}
-	read := (*listing).json
-	if form, ok := tables[extension]; ok {
-		read = form
+	read := formOf(t)
+	if i := bytes.IndexByte(t.head[:min(len(t.head), 512)], 0); i >= 0 && !isText(t.head, read.table) {
+		return fmt.Errorf("manifest %s: byte %d is 0, so this is not a text file; a manifest is %s", t.path, i+1, Forms)
 	}
 	take := l.take
 	l.take = func(e *entry) {
 		l.lines++
 		take(e)
 	}
-	err := read(l, t)
+	err := read.lines(l, t)
 	if t.note != "" {
 		l.notes = append(l.notes, t.note)
 	}
@@ -97,22 +107,23 @@ func (l *listing) readText(t *textFile) error {
 	return err
 }
 
-// tables are the forms of manifest that begin with a header, by the file's extension. Every other file is JSON lines.
-var tables = map[string]func(l *listing, t *textFile) error{".tsv": (*listing).tsv, ".csv": (*listing).csv}
-
 // isText tells a text file with blocks of zeros in it, which a crash left and which are a matter of their lines, from
 // another kind of file: it starts with a JSON object, perhaps behind zeros, or with a table's header.
-func isText(head []byte, extension string) bool {
-	if _, table := tables[extension]; table {
+func isText(head []byte, table bool) bool {
+	if table {
 		header, _, _ := bytes.Cut(head, []byte("\n"))
 		return bytes.IndexByte(header, 0) < 0
 	}
 	return bytes.HasPrefix(bytes.TrimLeft(head, "\x00\r\n\t "), []byte("{"))
 }
 
-// seconds reads a number of seconds.
+// seconds reads a number of seconds, with a decimal comma or point.
 func seconds(s string) (float64, bool) {
-	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	s = strings.TrimSpace(s)
+	if whole, part, comma := strings.Cut(s, ","); comma && !strings.ContainsAny(s, ".eE") {
+		s = whole + "." + part
+	}
+	v, err := strconv.ParseFloat(s, 64)
 	return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 

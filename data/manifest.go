@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"konkanitrain/data/archive"
 	"konkanitrain/data/text"
 	"konkanitrain/internal/words"
 )
@@ -41,6 +42,7 @@ func Load(ctx context.Context, path string, o Options) (*Set, error) {
 	if err := in.foundAny(); err != nil {
 		return nil, err
 	}
+	in.sayChoices()
 	s := in.choose()
 	if err := s.enough(); err != nil {
 		return nil, err
@@ -60,13 +62,14 @@ type intake struct {
 	stated  []float64      // durations of the rows, in seconds; 0 is not stated
 	reasons map[int]string // of rows that can't be used, the first of each kind
 	failed  map[Kind]int
+	choices []chosen
 	broken  []string // the first lines that can't be parsed
 }
 
 func newIntake(ctx context.Context, path string, o Options) *intake {
 	in := &intake{path: path, options: o, rows: &rows{letters: new(letters)}, report: &Report{Path: path},
 		reasons: map[int]string{}, failed: map[Kind]int{}}
-	in.listing = listing{ctx: ctx, prepare: o.checkText, take: in.add}
+	in.listing = listing{ctx: ctx, prepare: o.checkText, take: in.add, index: archive.NewIndex(o.Index)}
 	return in
 }
 
@@ -75,6 +78,9 @@ func (in *intake) add(e *entry) {
 	i := in.rows.add(e)
 	in.stated = append(in.stated, e.duration)
 	in.report.Changes.Add(e.edits, text.Place{File: e.file, Line: e.line})
+	if e.other != (choice{}) && e.kind == "" {
+		in.chose(e)
+	}
 	if e.kind == "" {
 		return
 	}

@@ -56,5 +56,6 @@ func (s *Set) where(i int) (*Recording, float64) {
 	if s.rows == nil {
 		return s.given[i].Recording, s.given[i].Offset
 	}
-	return &s.rows.found[s.rows.sounds[i]].Recording, s.rows.at(i).offset
+	p := s.rows.at(i)
+	return &s.rows.found[s.rows.sounds[i]].Recording, s.rows.offset(i, &p)
 }

@@ -3,6 +3,7 @@ package data
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -12,30 +13,43 @@ import (
 
 // resolver finds the files that a manifest names. It may be used by several goroutines.
 type resolver struct {
-	base  string // the manifest's folder
-	maps  []Mapping
-	clips bool // look in clips/ as well
+	base    string // the manifest's folder
+	maps    []Mapping
+	places  []string // folders, from base, that are looked in as well
+	parents bool     // look in the folders above base as well
 
 	mu      sync.Mutex
 	folders map[string]map[string]string // of each folder that was listed: names as they are, by their NFC form
 }
 
+// tablePlaces are where the sound of a table may be: beside it, or in the clips/ of a corpus of which it is a part.
+var tablePlaces = []string{"clips", "../clips", "../../clips"}
+
+// soundEndings are those that the same sound may have.
+var soundEndings = []string{".wav", ".flac", ".mp3", ".ogg", ".opus", ".oga", ".m4a", ".sph"}
+
 // find returns the file that written stands for and whether it exists; if it doesn't, the path is the first
 // place that was looked at. Where no file has the literal name, one whose name differs in its Unicode form alone is
-// taken: the names of a Mac are decomposed, lists often aren't, and both look the same.
-func (r *resolver) find(written string) (string, bool) {
+// taken: the names of a Mac are decomposed, lists often aren't, and both look the same. Where there is none of these
+// either, one with another ending of sound is taken. instead is then the place that is empty.
+func (r *resolver) find(written string) (path, instead string, found bool) {
 	places := r.candidates(written)
 	for _, p := range places {
 		if isFile(p) {
-			return p, true
+			return p, "", true
 		}
 	}
 	for _, p := range places {
-		if p, ok := r.otherForm(p); ok && isFile(p) {
-			return p, true
+		if other, ok := r.otherForm(p); ok && isFile(other) {
+			return other, p, true
 		}
 	}
-	return places[0], false
+	for _, p := range places {
+		if other, ok := r.otherEnding(p); ok {
+			return other, p, true
+		}
+	}
+	return places[0], "", false
 }
 
 func isFile(path string) bool {
@@ -52,20 +66,73 @@ func (r *resolver) candidates(written string) []string {
 	if slashed := slashes(written); slashed != written {
 		forms = append(forms, slashed)
 	}
+	mapped := false
 	for _, m := range r.maps {
-		if mapped, ok := m.apply(written); ok {
-			forms = []string{mapped}
+		var path string
+		if path, mapped = m.apply(written); mapped {
+			forms = []string{path}
 			break
 		}
+	}
+	if rest, ok := inDataRoot(written); ok && !mapped {
+		forms = []string{rest}
 	}
 	var out []string
 	for _, f := range forms {
 		out = append(out, r.join("", f))
-		if r.clips {
-			out = append(out, r.join("clips", f))
+		if filepath.IsAbs(f) {
+			continue
+		}
+		for _, place := range r.places {
+			out = append(out, r.join(place, f))
+		}
+		if r.parents {
+			out = append(out, r.above(f)...)
 		}
 	}
 	return out
+}
+
+// inDataRoot is what stands behind the name that SpeechBrain's lists have for the folder of the data.
+func inDataRoot(written string) (rest string, ok bool) {
+	for _, root := range []string{"$data_root", "{data_root}", "${data_root}"} {
+		if rest, ok := strings.CutPrefix(slashes(written), root); ok && (rest == "" || rest[0] == '/') {
+			return strings.TrimLeft(rest, "/"), true
+		}
+	}
+	return "", false
+}
+
+// above is path in each of the folders above the manifest's.
+func (r *resolver) above(path string) []string {
+	var out []string
+	abs, err := filepath.Abs(r.base)
+	if err != nil {
+		return nil
+	}
+	for up := ".."; filepath.Dir(abs) != abs; up, abs = filepath.Join(up, ".."), filepath.Dir(abs) {
+		out = append(out, r.join(up, path))
+	}
+	return out
+}
+
+// otherEnding finds a sound beside path that has its name with another ending.
+func (r *resolver) otherEnding(path string) (string, bool) {
+	stem := path
+	if ending := filepath.Ext(path); slices.Contains(soundEndings, strings.ToLower(ending)) {
+		stem = strings.TrimSuffix(path, ending)
+	}
+	names := r.names(filepath.Dir(path))
+	for _, ending := range soundEndings {
+		for _, e := range []string{ending, strings.ToUpper(ending)} {
+			if name, ok := names[norm.NFC.String(filepath.Base(stem+e))]; ok && stem+e != path {
+				if other := filepath.Join(filepath.Dir(path), name); isFile(other) {
+					return other, true
+				}
+			}
+		}
+	}
+	return "", false
 }
 
 func (r *resolver) join(folder, path string) string {

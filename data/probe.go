@@ -3,7 +3,6 @@ package data
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,20 +13,18 @@ import (
 // sound is what is known of one audio file.
 type sound struct {
 	Recording
-	path  string
-	found bool
-	err   error
+	path    string
+	instead string // of which file it was taken, which isn't there; "" for none
+	found   bool
+	err     error
 }
 
 // probe reads the headers of all files that lines still need, each once, by the path as written. It stops when the
 // context ends, whose cause is the error then.
 func (in *intake) probe() error {
-	base := in.path
-	if !in.folder {
-		base = filepath.Dir(in.path)
-	}
-	r := &resolver{base: base, maps: in.options.PathMap, clips: in.clips}
+	r := &resolver{base: in.base, maps: in.options.PathMap, places: in.places, parents: in.parents}
 	rows := in.rows
+	tars := &beside{in: in}
 	rows.found = make([]sound, len(rows.paths.list))
 	wanted := make([]bool, len(rows.found))
 	for i, s := range rows.sounds {
@@ -40,21 +37,35 @@ func (in *intake) probe() error {
 	for range min(in.options.Workers, len(wanted)) {
 		wait.Go(func() {
 			for i := next.Add(1) - 1; int(i) < len(wanted) && in.ctx.Err() == nil; i = next.Add(1) - 1 {
-				if f := &rows.found[i]; wanted[i] {
-					f.path, f.found = r.find(rows.paths.list[i])
-					if f.found {
-						f.Source = audio.File(f.path)
-						f.Info, f.err = audio.Probe(f.Source)
-					}
+				if wanted[i] {
+					in.look(&rows.found[i], int(i), r, tars)
 				}
 			}
 		})
 	}
 	wait.Wait()
+	in.index.Save() // also of a part, where it ends early
+	in.notes = append(in.notes, tars.notes()...)
+	in.notes = append(in.notes, in.index.Notes()...)
 	if in.ctx.Err() != nil {
 		return context.Cause(in.ctx)
 	}
 	return nil
+}
+
+// look finds sound number i and reads its header.
+func (in *intake) look(f *sound, i int, r *resolver, tars *beside) {
+	written := in.rows.paths.list[i]
+	if i < len(in.rows.sources) && in.rows.sources[i] != nil {
+		f.path, f.found, f.Source = written, true, in.rows.sources[i]
+	} else if f.path, f.instead, f.found = r.find(written); f.found {
+		f.Source = audio.File(f.path)
+	} else if f.Source, f.err = tars.find(written); f.Source != nil || f.err != nil {
+		f.found = true
+	}
+	if f.found && f.err == nil {
+		f.Info, f.err = in.index.Probe(f.Source)
+	}
 }
 
 // foundAny is one error if not a single file is where the manifest says.

@@ -29,6 +29,7 @@ const (
 	CTCTooShort    Kind = "too few frames for CTC"
 	CTCTooFast     Kind = "too few frames for CTC at some speeds"
 	WrongDuration  Kind = "stated duration is wrong, the audio's own is used"
+	OtherFile      Kind = "file found under another name"
 	RepeatedKey    Kind = "key twice in one line, the last is used"
 	AudioWarning   Kind = "audio warning"
 	NoMemory       Kind = "no memory for it"
@@ -37,7 +38,7 @@ const (
 
 var kinds = []Kind{
 	Broken, Unmatched, Missing, Unreadable, PastEnd, EmptyText, TooShort, TooLong, TextTooLong, CTCTooShort, CTCTooFast,
-	WrongDuration, RepeatedKey, AudioWarning, NoMemory, RepeatedSource,
+	WrongDuration, OtherFile, RepeatedKey, AudioWarning, NoMemory, RepeatedSource,
 }
 
 // Bad kinds count against Options.BadLimit: the list and the files don't belong together. The others are

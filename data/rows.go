@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"konkanitrain/data/audio"
 	"konkanitrain/internal/philox"
 )
 
@@ -27,7 +28,8 @@ type rows struct {
 	paths    interned // of sounds, as they are written
 	speakers interned
 	files    interned
-	found    []sound // by path
+	sources  []audio.Source // by path, of those that are none; it may be shorter than paths
+	found    []sound        // by path
 
 	pack []byte // to pack in
 }
@@ -40,12 +42,14 @@ const (
 	hasOdd
 	hasTwice
 	hasFailed
+	hasSamples
 )
 
 // packedRow is what is packed of a line. Its id is only valid while rows is.
 type packedRow struct {
 	file, line int
 	part       bool
+	inSamples  bool // offset is in samples
 	offset     float64
 	speaker    int // 0 for none, else one more than its number
 	id         []byte
@@ -74,6 +78,9 @@ func (r *rows) add(e *entry) int {
 		flags |= hasOffset
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(e.offset))
 	}
+	if e.samples {
+		flags |= hasSamples
+	}
 	if e.odd != "" {
 		flags |= hasOdd
 		b = append(binary.AppendUvarint(b, uint64(len(e.odd))), e.odd...)
@@ -98,6 +105,12 @@ func (r *rows) add(e *entry) int {
 	sound := int32(-1)
 	if e.audio != "" {
 		sound = r.paths.number(e.audio)
+		if e.source != nil {
+			if need := int(sound) + 1 - len(r.sources); need > 0 {
+				r.sources = append(r.sources, make([]audio.Source, need)...)
+			}
+			r.sources[sound] = e.source
+		}
 	}
 	r.sounds = append(r.sounds, sound)
 	return i
@@ -119,7 +132,7 @@ func (r *rows) at(i int) (p packedRow) {
 		b = b[n:]
 		return v
 	}
-	p.file, p.line = number(), number()
+	p.file, p.line, p.inSamples = number(), number(), flags&hasSamples != 0
 	if flags&hasID != 0 {
 		p.id = bytes()
 	}
@@ -193,6 +206,7 @@ func (r *rows) utterance(i int) *Utterance {
 	}
 	if s := r.sounds[i]; s >= 0 && r.found != nil {
 		u.Recording = &r.found[s].Recording
+		u.Offset = r.offset(i, &p)
 	}
 	if r.samples != nil {
 		u.Samples, u.Frames = int(r.samples[i]), int(r.frames[i])
@@ -226,6 +240,14 @@ func (r *rows) cut(n int) {
 // settle gives up what is only needed to add lines.
 func (r *rows) settle() {
 	r.paths.numbers, r.speakers.numbers, r.files.numbers, r.pack = nil, nil, nil, nil
+}
+
+// offset is where row i, which p was unpacked of, starts in its recording, in seconds.
+func (r *rows) offset(i int, p *packedRow) float64 {
+	if p.inSamples {
+		return p.offset / float64(r.found[r.sounds[i]].Info.Rate)
+	}
+	return p.offset
 }
 
 // seconds is the duration of row i.

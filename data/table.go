@@ -6,44 +6,38 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
+	"konkanitrain/data/audio"
 	"konkanitrain/internal/words"
 )
 
 // columns are the places of what is used in the rows of a table; -1 where there is no such column.
 type columns struct {
-	audio, text, duration, offset, id, speaker int
-	count                                      int
+	audio, duration, offset, stop, id, speaker int
+	texts                                      []int // of which the first counts
+	header                                     []string
 }
 
-// names of the columns as tables in use have them, the more usual first.
-var names = map[string][]string{
-	"audio":    {"audio_filepath", "path", "audio", "file", "wav"},
-	"text":     {"text", "sentence", "transcript", "transcription"},
-	"duration": {"duration"},
-	"offset":   {"offset"},
-	"id":       {"id", "utt_id"},
-	"speaker":  {"speaker", "client_id"},
-}
-
-func findColumns(path string, header []string) (columns, error) {
-	find := func(what string) int {
-		for _, name := range names[what] {
+// findColumns finds the columns of a header; ok says whether there is one for the audio and one for the text.
+func findColumns(header []string) (c columns, ok bool) {
+	all := func(names []string) []int {
+		var found []int
+		for _, name := range names {
 			if i := slices.IndexFunc(header, func(h string) bool { return strings.EqualFold(strings.TrimSpace(h), name) }); i >= 0 {
-				return i
+				found = append(found, i)
 			}
 		}
-		return -1
+		return found
 	}
-	c := columns{find("audio"), find("text"), find("duration"), find("offset"), find("id"), find("speaker"), len(header)}
-	if c.audio < 0 || c.text < 0 {
-		return c, fmt.Errorf("manifest %s: the first line must name a column for the audio (one of %s) "+
-			"and one for the text (one of %s); it has %q",
-			path, strings.Join(names["audio"], ", "), strings.Join(names["text"], ", "), header)
+	find := func(names ...string) int { return append(all(names), -1)[0] }
+	c = columns{find(audioKeys...), find("duration"), find("offset", "start"), find("stop"), find("id", "utt_id"), find(speakerKeys...), all(textKeys), header}
+	if c.stop < 0 {
+		c.offset = find("offset") // a start alone may be anything
 	}
-	return c, nil
+	return c, c.audio >= 0 && len(c.texts) > 0
 }
 
 // entry reads one row. A row may be shorter than the header if what is missing isn't used.
@@ -55,8 +49,8 @@ func (c columns) entry(file string, line int, row []string) entry {
 			return e
 		}
 	}
-	if len(row) > c.count || len(row) <= max(c.audio, c.text) {
-		e.fail(Broken, "%s where the header has %d", words.Count(len(row), "column"), c.count)
+	if len(row) > len(c.header) || len(row) <= max(c.audio, c.texts[0]) {
+		e.fail(Broken, "%s where the header has %d", words.Count(len(row), "column"), len(c.header))
 		return e
 	}
 	get := func(i int) string {
@@ -65,16 +59,22 @@ func (c columns) entry(file string, line int, row []string) entry {
 		}
 		return row[i]
 	}
-	e.audio, e.text, e.id, e.speaker = get(c.audio), get(c.text), get(c.id), get(c.speaker)
+	e.audio, e.text, e.id, e.speaker = get(c.audio), get(c.texts[0]), get(c.id), get(c.speaker)
+	for _, i := range c.texts[1:] {
+		e.another(c.header[c.texts[0]], c.header[i], get(i))
+	}
 	if offset := strings.TrimSpace(get(c.offset)); offset != "" {
 		var ok bool
 		e.part = true
 		if e.offset, ok = seconds(offset); !ok {
-			e.fail(Broken, "offset is %q, not a number of seconds", offset)
+			e.fail(Broken, "%s is %q, not a number of seconds", c.header[c.offset], offset)
 		}
 	}
 	if duration := strings.TrimSpace(get(c.duration)); duration != "" {
 		e.state(duration)
+	}
+	if stop := strings.TrimSpace(get(c.stop)); stop != "" && e.part && e.kind == "" {
+		e.until(stop)
 	}
 	if e.audio == "" && e.kind == "" {
 		e.fail(Broken, "the column of the audio is empty")
@@ -83,29 +83,62 @@ func (c columns) entry(file string, line int, row []string) entry {
 	return e
 }
 
-// tsv reads the tables of Common Voice: fields end at tabs, and a quote is a character like any other.
-func (l *listing) tsv(t *textFile) error {
-	l.clips = true
+// until takes the end of a part as SpeechBrain's lists have it: in seconds, or in samples where that many would not
+// fit the duration that is stated too.
+func (e *entry) until(written string) {
+	stop, ok := seconds(written)
+	if !ok || stop <= e.offset {
+		e.fail(Broken, "start %v and stop %s are no part of a recording", e.offset, written)
+		return
+	}
+	const leastRate = audio.MinRate // samples to a second
+	e.samples = e.duration > 0 && stop-e.offset >= leastRate*e.duration && stop == math.Trunc(stop) && e.offset == math.Trunc(e.offset)
+	e.duration = stop - e.offset
+}
+
+// separators are what may stand between the columns of a table, the more usual first.
+const separators = ",;\t|"
+
+// separator finds what stands between the columns of a table, by its header; ok says whether it is one.
+func separator(head []byte) (sep byte, ok bool) {
+	first, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n\t "), []byte("\n"))
+	for _, sep := range []byte(separators) {
+		if _, ok := findColumns(strings.Split(strings.ReplaceAll(strings.TrimSpace(string(first)), `"`, ""), string(sep))); ok {
+			return sep, true
+		}
+	}
+	return 0, false
+}
+
+// table reads a table with a header. Where tabs or bars stand between its columns, a quote is a character like any
+// other, as in Common Voice and Coqui; commas and semicolons may stand within quotes (RFC 4180).
+func (l *listing) table(t *textFile, sep byte) error {
+	l.places = tablePlaces
+	if sep == ',' || sep == ';' {
+		return l.csv(t, sep)
+	}
 	number, header, err := t.line()
 	if err != nil || number == 0 {
 		return err
 	}
-	c, err := findColumns(t.path, strings.Split(header, "\t"))
-	if err != nil {
-		return err
+	c, ok := findColumns(strings.Split(header, string(sep)))
+	if !ok {
+		return noColumns(t.path, c)
 	}
-	return l.each(t, number+1, func(number int, line string) entry { return c.entry(t.path, number, strings.Split(line, "\t")) })
+	return l.each(t, number+1, func(number int, line string) entry { return c.entry(t.path, number, strings.Split(line, string(sep))) })
 }
 
-// csv reads comma-separated (or, where the header has no comma, semicolon-separated) tables with quotes.
-func (l *listing) csv(t *textFile) error {
-	l.clips = true
+// noColumns is the error of a header without the columns that are needed.
+func noColumns(path string, c columns) error {
+	return fmt.Errorf("manifest %s: the first line must name a column for the audio (one of %s) "+
+		"and one for the text (one of %s); it has %q",
+		path, strings.Join(audioKeys, ", "), strings.Join(textKeys, ", "), c.header)
+}
+
+// csv reads a table with quotes.
+func (l *listing) csv(t *textFile, sep byte) error {
 	r := csv.NewReader(t)
-	r.FieldsPerRecord = -1
-	first, _, _ := bytes.Cut(t.head, []byte("\n"))
-	if !bytes.ContainsRune(first, ',') && bytes.ContainsRune(first, ';') {
-		r.Comma = ';'
-	}
+	r.FieldsPerRecord, r.Comma = -1, rune(sep)
 	header, err := r.Read()
 	if err == io.EOF {
 		return nil
@@ -113,9 +146,9 @@ func (l *listing) csv(t *textFile) error {
 	if err != nil {
 		return fmt.Errorf("manifest %s: the header can't be read: %w", t.path, err)
 	}
-	c, err := findColumns(t.path, header)
-	if err != nil {
-		return err
+	c, ok := findColumns(header)
+	if !ok {
+		return noColumns(t.path, c)
 	}
 	for l.ctx.Err() == nil {
 		row, err := r.Read()

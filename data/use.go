@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 
 	"konkanitrain/data/audio"
@@ -72,6 +73,9 @@ func (l *line) use() bool {
 		return l.skip(Unreadable, "%v", f.err)
 	}
 	info := f.Info
+	if l.inSamples {
+		l.offset, stated = l.offset/float64(info.Rate), stated/float64(info.Rate)
+	}
 	samples := l.samples(info, stated)
 	if samples <= 0 {
 		return l.skip(Unreadable, "%s: the part starts at %v s, the file has %.3f s", f.path, l.offset, info.Seconds())
@@ -115,6 +119,9 @@ func (l *line) samples(info audio.Info, stated float64) int {
 
 // remark notes what is odd about a line that is used, of so many seconds.
 func (l *line) remark(seconds, stated float64, warnings []string) {
+	if f := &l.rows.found[l.rows.sounds[l.row]]; f.instead != "" {
+		l.note(OtherFile, false, "%s is not there, %s is used", f.instead, filepath.Base(f.path))
+	}
 	if l.odd != "" {
 		l.note(WrongDuration, false, "states %.40q, has %.3f s", l.odd, seconds)
 	} else if stated != 0 && math.Abs(stated-seconds) > 0.1+0.01*seconds {

@@ -17,18 +17,24 @@ import (
 	"konkanitrain/op"
 )
 
-// Update is the formula of op.NewAdamW for every element, in plain loops; weights between tensors stay 0. Any number of
-// workers makes the same bits.
+// Update is the formula of op.NewAdamW for every element, in plain loops, with each parameter's own factor of the rate;
+// weights between tensors stay 0, and what is frozen stays what it is. Any number of workers makes the same bits.
 func TestAdamWIsTheFormula(t *testing.T) {
+	for _, net := range []flatNet{several, scaled} {
+		adamWIsTheFormula(t, net)
+	}
+}
+
+func adamWIsTheFormula(t *testing.T, net flatNet) {
 	steps := []AdamW{
 		{Number: 1, LR: 1e-3, GradScale: 1, Decay: 0.1}, {Number: 2, LR: 3e-3, GradScale: 0.25, Decay: 0.1}, {Number: 7, LR: 2e-3, GradScale: 1. / 1024},
 	}
 	beta2 := float64(float32(0.98)) // 1 - Beta2 would be off by 1e-6 of itself
 	var first *Crew[int]
 	for workers := 1; workers <= 3; workers++ {
-		c := flatCrew(t, several, workers)
+		c := flatCrew(t, net, workers)
 		p, m, v := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}
-		for _, x := range several {
+		for _, x := range net {
 			p[x.Name] = doubles(c.floats(Weights, x.Name))
 			m[x.Name], v[x.Name] = make([]float64, len(p[x.Name])), make([]float64, len(p[x.Name]))
 		}
@@ -40,11 +46,16 @@ func TestAdamWIsTheFormula(t *testing.T) {
 			if err := c.Update(s); err != nil {
 				t.Fatal(err)
 			}
-			for _, x := range several {
-				decay := 0.0
+			for _, x := range net {
+				if x.Frozen {
+					testkit.Close(t, x.Name, doubles(c.floats(Weights, x.Name)), p[x.Name], 0)
+					continue
+				}
+				s, decay := s, 0.0
 				if x.Decay {
 					decay = s.Decay
 				}
+				s.LR *= x.scale()
 				p, m, v := p[x.Name], m[x.Name], v[x.Name]
 				for i, g := range grads[x.Name] {
 					g := s.GradScale * float64(g)
@@ -64,8 +75,8 @@ func TestAdamWIsTheFormula(t *testing.T) {
 		if first == nil {
 			first = c
 		}
-		for _, x := range several {
-			for of := Weights; of <= SecondMoments; of++ {
+		for _, x := range net {
+			for of := Weights; of <= SecondMoments && !(x.Frozen && of > Weights); of++ {
 				if !equalBits(c.floats(of, x.Name), first.floats(of, x.Name)) {
 					t.Errorf("%d workers: other bits of %s", workers, x.Name)
 				}

@@ -35,12 +35,14 @@ type Card[K comparable] struct {
 // unknown says that nobody has looked since the weights changed.
 const unknown = math.MinInt
 
-// The pinned memory of fixed size, in bytes: the constants of a step, and the status that comes back.
+// The pinned memory of fixed size, in bytes: the status that comes back, and the constants of a step.
 const (
-	fixedConstants = 0
-	fixedStatus    = 2 * align
-	fixedBytes     = 3 * align
+	fixedStatus    = 0
+	fixedConstants = align
 )
+
+// fixedBytes is its size.
+func (c *Card[K]) fixedBytes() int64 { return aligned(fixedConstants + constantBytes(c.layout)) }
 
 // NewCard is a replica on a card. Its buffers are allocated from dev, the card itself or a pool over it. With half
 // there is a float16 copy of the weights, which programs in half precision read; with train there are gradients and
@@ -62,7 +64,7 @@ func NewCard[K comparable](card cuda.Card, dev device.Device, lib *Library[K], h
 // start fills what never changes, and binds the work on flat buffers.
 func (c *Card[K]) start() error {
 	var err error
-	if c.fixed, err = c.card.Pinned(fixedBytes, "constants and status of a step"); err != nil {
+	if c.fixed, err = c.card.Pinned(c.fixedBytes(), "constants and status of a step"); err != nil {
 		return err
 	}
 	if _, err := c.extra.small.WriteAt(bytesOf(theOne[:]), oneAt); err != nil {
@@ -191,7 +193,7 @@ func (c *Card[K]) forget(p *Program) {
 // Usage is what the replica holds.
 func (c *Card[K]) Usage() Usage {
 	u := c.usage(0)
-	u.Pinned = c.stages[0].size() + c.stages[1].size() + c.results.size() + fixedBytes
+	u.Pinned = c.stages[0].size() + c.stages[1].size() + c.results.size() + c.fixedBytes()
 	return u
 }
 

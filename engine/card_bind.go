@@ -169,7 +169,7 @@ func (a *addresses[K]) operand(o *Operand) cuda.Address {
 		}
 		return cuda.AddressOf(m.halves) + cuda.Address(t.Offset/2)
 	}
-	if !a.c.train {
+	if !a.c.train || t.Frozen {
 		a.fail(o)
 		return 0
 	}
@@ -199,7 +199,7 @@ func (l *lists) free() {
 
 // bindFlat binds what a replica does with its flat buffers.
 func (c *Card[K]) bindFlat() error {
-	n, m := elementsOf(c.layout), c.extra
+	n, m := int(c.layout.Bytes/4), c.extra
 	weights, small := cuda.AddressOf(c.weights), cuda.AddressOf(m.small)
 	var err error
 	bind := func(list *cuda.List, launches []cuda.Launch, scratch, out cuda.Address, in ...cuda.Address) {
@@ -210,7 +210,7 @@ func (c *Card[K]) bindFlat() error {
 	if m.half {
 		bind(&c.lists.halves, []cuda.Launch{op.CardHalves(n)}, 0, 0, weights, cuda.AddressOf(m.halves))
 	}
-	flat, e := flatCardKernels(n, m.half, c.train)
+	flat, e := flatCardKernels(c.layout, m.half, c.train)
 	if e != nil {
 		return e
 	}

@@ -98,7 +98,7 @@ func (c *Card[K]) Mean(n int, load func(i int) error) (used []int, err error) {
 		}
 	}
 	c.touched()
-	elements := elementsOf(c.layout)
+	elements := int(c.layout.Learned / 4)
 	kernel, err := op.NewMeanEnd(elements, len(used)+1).Kernel(op.CUDA)
 	if err != nil {
 		return nil, err

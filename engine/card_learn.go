@@ -26,7 +26,7 @@ func (c *Card[K]) Learn(p *Pass[K], s Learning) (Learned, error) {
 		if err := c.queue(q, p, batches, true); err != nil {
 			return err
 		}
-		if err := q.Upload(cuda.AddressOf(c.extra.small)+constantsAt, c.fixed, fixedConstants, 8*op.CardConstants); err != nil {
+		if err := q.Upload(cuda.AddressOf(c.extra.small)+constantsAt, c.fixed, fixedConstants, constantBytes(c.layout)); err != nil {
 			return err
 		}
 		changed = true
@@ -79,8 +79,12 @@ func (c *Card[K]) wait(err error) error {
 
 // constants writes those of a step into pinned memory.
 func (c *Card[K]) constants(s Learning) {
-	a := op.AdamSettings{LR: s.LR, Decay: s.Decay, Beta1: Beta1, Beta2: Beta2, Eps: Epsilon, GradScale: 1}.Step(s.Number)
-	op.CardStep{AdamStep: a, Clip: s.Clip, LossScale: s.LossScale}.Put(elements[float64](c.fixed.Bytes()[fixedConstants:][:8*op.CardConstants]))
+	s.GradScale = 1
+	to := elements[float64](c.fixed.Bytes()[fixedConstants:][:constantBytes(c.layout)])
+	for i, g := range c.layout.Groups {
+		step := s.settings(g.Scale).Step(s.Number)
+		op.CardStep{AdamStep: step, Clip: s.Clip, LossScale: s.LossScale}.Put(to[op.CardConstants*i:])
+	}
 }
 
 // Run makes a pass over batches that were prepared.
@@ -249,7 +253,7 @@ func (c *Card[K]) Update(s AdamW) error {
 		return c.each(
 			func() error { return q.Clear(c.status(), 8*op.CardStatus) }, // whoever calls has judged the losses
 			func() error {
-				return q.Upload(cuda.AddressOf(c.extra.small)+constantsAt, c.fixed, fixedConstants, 8*op.CardConstants)
+				return q.Upload(cuda.AddressOf(c.extra.small)+constantsAt, c.fixed, fixedConstants, constantBytes(c.layout))
 			},
 			func() error { return q.Run(c.lists.update) },
 			func() error { return q.Download(c.fixed, fixedStatus, c.status(), align) },

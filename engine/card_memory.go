@@ -20,18 +20,20 @@ type cardMemory struct {
 	copied  [][]float32     // the tables that these are copies of
 }
 
-// smallBytes is the size of cardMemory.small, and where in it things lie, in bytes.
+// Where in cardMemory.small things lie, in bytes.
 const (
 	oneAt       = 0
-	constantsAt = align                      // float64 [op.CardConstants]
-	statusAt    = 3 * align                  // float64 [op.CardStatus]
+	statusAt    = align                      // float64 [op.CardStatus]
 	oddAt       = statusAt + op.CardStatus*8 // int32: the first weight that is not finite, or -1
-	smallBytes  = statusAt + align
+	constantsAt = statusAt + align           // float64 [groups, op.CardConstants]
 )
+
+// constantBytes is what the constants of a step take, of all groups.
+func constantBytes(l *Layout) int64 { return 8 * op.CardConstants * int64(len(l.Groups)) }
 
 // alloc allocates what has its size from the layout.
 func (m *cardMemory) alloc(dev device.Device, l *Layout, train bool) error {
-	flat, err := flatCardKernels(elementsOf(l), m.half, train)
+	flat, err := flatCardKernels(l, m.half, train)
 	if err != nil {
 		return err
 	}
@@ -44,7 +46,7 @@ func (m *cardMemory) alloc(dev device.Device, l *Layout, train bool) error {
 		{&m.halves, l.Bytes / 2, "weights as float16", m.half},
 		{&m.flags, int64(len(decayFlags(l))), "which weights decay", train},
 		{&m.scratch, flat.scratch(), "scratch of the optimizer", true},
-		{&m.small, smallBytes, "constants", true},
+		{&m.small, constantsAt + constantBytes(l), "constants", true},
 	}
 	for _, b := range list {
 		if !b.wants {
@@ -57,18 +59,20 @@ func (m *cardMemory) alloc(dev device.Device, l *Layout, train bool) error {
 	return nil
 }
 
-// elementsOf is the number of elements of a flat buffer, the padding included.
-func elementsOf(l *Layout) int { return int(l.Bytes / 4) }
-
 // flatCard are the kernels on flat buffers of a card.
 type flatCard struct{ update, squares, finite, meanAdd op.Kernel }
 
-// flatCardKernels are those for n elements.
-func flatCardKernels(n int, half, train bool) (k flatCard, err error) {
-	if k.finite, err = op.NewFinite(n).Kernel(op.CUDA); err != nil || !train {
+// flatCardKernels are those for a layout.
+func flatCardKernels(l *Layout, half, train bool) (k flatCard, err error) {
+	if k.finite, err = op.NewFinite(int(l.Bytes / 4)).Kernel(op.CUDA); err != nil || !train {
 		return k, err
 	}
-	k.update = op.CardUpdate(n, half)
+	var groups []int
+	for _, g := range l.Groups {
+		groups = append(groups, int(g.Bytes/4))
+	}
+	k.update = op.CardUpdate(groups, half)
+	n := int(l.Learned / 4)
 	if k.squares, err = op.NewReduce(n, 1).Kernel(op.CUDA); err != nil {
 		return k, err
 	}
@@ -83,9 +87,9 @@ func (k flatCard) scratch() int64 {
 
 // decayFlags are those of op.CardUpdate.
 func decayFlags(l *Layout) []byte {
-	flags := make([]byte, (elementsOf(l)+op.DecayElements-1)/op.DecayElements)
+	flags := make([]byte, (l.Learned/4+op.DecayElements-1)/op.DecayElements)
 	for _, t := range l.Tensors {
-		if t.Decay {
+		if t.Decay && !t.Frozen {
 			first := t.Offset / 4 / op.DecayElements
 			for i := range (t.Bytes()/4 + op.DecayElements - 1) / op.DecayElements {
 				flags[first+i] = 1

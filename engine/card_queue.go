@@ -27,7 +27,7 @@ func (c *Card[K]) queue(q cuda.Queue, p *Pass[K], batches []*boundProgram, first
 	if c.train && first {
 		err := q.Clear(c.status(), 8*op.CardStatus)
 		if err == nil {
-			err = q.Clear(cuda.AddressOf(c.grads[0]), c.layout.Bytes)
+			err = q.Clear(cuda.AddressOf(c.grads[0]), c.layout.Learned)
 		}
 		if err != nil {
 			return err

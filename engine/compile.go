@@ -14,8 +14,10 @@ type Spec struct {
 	Target op.Target
 	// Weights are the parameters; their memory comes from the caller's flat buffer.
 	Weights []*G.Node
-	// Grads are the gradients of Weights, in the same order, or nil for a graph without a backward pass.
+	// Grads are gradients, or nil for a graph without a backward pass.
 	Grads []*G.Node
+	// Learned are those of Weights that Grads belong to, in the same order; nil: all of Weights.
+	Learned []*G.Node
 	// Shared are leaves whose memory all machines share (tables); every other leaf is an input in the arena.
 	Shared []*G.Node
 	// Outputs are the nodes that stay readable after a run, by name.
@@ -92,12 +94,15 @@ func compile(spec Spec, rewrites []func(*code) error) (*Program, error) {
 
 // check refuses a spec that contradicts itself.
 func (s *Spec) check() error {
-	if s.Grads != nil && (len(s.Grads) != len(s.Weights) || s.Loss == nil) {
-		return fmt.Errorf("compile: %d gradients for %d weights, loss %v: want one for each, and a loss", len(s.Grads), len(s.Weights), s.Loss)
+	if s.Learned == nil {
+		s.Learned = s.Weights
+	}
+	if s.Grads != nil && (len(s.Grads) != len(s.Learned) || s.Loss == nil) {
+		return fmt.Errorf("compile: %d gradients for %d weights, loss %v: want one for each, and a loss", len(s.Grads), len(s.Learned), s.Loss)
 	}
 	for i, n := range s.Grads {
 		if n == nil {
-			return fmt.Errorf("compile: weight %s has no gradient: nothing of the loss depends on it", s.Weights[i].Name())
+			return fmt.Errorf("compile: weight %s has no gradient: nothing of the loss depends on it", s.Learned[i].Name())
 		}
 	}
 	for name, n := range s.Outputs {

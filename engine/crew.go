@@ -26,7 +26,7 @@ type Crew[K comparable] struct {
 	reduced   device.Buffer // the sum of gradients, until Update has used it; nil without one
 	pieces    pieces
 	kernels   flatKernels
-	constants [2][8]float32 // of the step of AdamW, without decay and with it
+	constants []stepConstants // of the step of AdamW, for each group of the layout
 	run       func(*worker[K]) error
 	tasks     tasks[K]
 }
@@ -61,7 +61,7 @@ func NewCrew[K comparable](dev device.Device, lib *Library[K], workers int, trai
 		h.free()
 		return nil, fmt.Errorf("a crew needs memory that the host can address: that of device %s is not", dev.Name())
 	}
-	c := &Crew[K]{holding: h, done: make(chan error, workers), pieces: cut(h.layout), kernels: flatKernels{}}
+	c := &Crew[K]{holding: h, done: make(chan error, workers), pieces: cut(h.layout), kernels: flatKernels{}, constants: make([]stepConstants, len(h.layout.Groups))}
 	c.programs.Dropped = c.forget
 	c.run = c.runBatches
 	c.tasks = tasks[K]{reduce: c.reducePieces, update: c.updatePieces, finite: c.finitePieces}

@@ -23,28 +23,33 @@ type tasks[K comparable] struct {
 type piece struct {
 	offset int64 // bytes
 	n      int   // elements
-	decay  bool  // of the parameter that it belongs to
+	group  int   // of the parameter that it belongs to: an index into Layout.Groups
+	decay  bool  // of that parameter
 }
 
 // pieces are a layout cut up in two ways, and what a task leaves for each piece.
 type pieces struct {
-	buffer  []piece // of the buffer as a whole
+	buffer  []piece // of what is learned, as a whole
 	tensors []piece // each inside one tensor
+	learned []piece // the first of tensors: the others are frozen
 	squares []float64
 	odd     []int32 // index of the first element that is not finite, or -1
 }
 
 func cut(l *Layout) pieces {
-	split := func(list []piece, offset, bytes int64, decay bool) []piece {
+	split := func(list []piece, offset, bytes int64, t Placed) []piece {
 		const most = 4 * pieceElements
 		for lo := int64(0); lo < bytes; lo += most {
-			list = append(list, piece{offset + lo, int(min(most, bytes-lo) / 4), decay})
+			list = append(list, piece{offset + lo, int(min(most, bytes-lo) / 4), t.Group, t.Decay})
 		}
 		return list
 	}
-	p := pieces{buffer: split(nil, 0, l.Bytes, false)}
+	p := pieces{buffer: split(nil, 0, l.Learned, Placed{})}
 	for _, t := range l.Tensors {
-		p.tensors = split(p.tensors, t.Offset, t.Bytes(), t.Decay)
+		p.tensors = split(p.tensors, t.Offset, t.Bytes(), t)
+		if !t.Frozen {
+			p.learned = p.tensors
+		}
 	}
 	p.squares, p.odd = make([]float64, len(p.buffer)), make([]int32, len(p.tensors))
 	return p
@@ -137,13 +142,15 @@ func (c *Crew[K]) Update(s AdamW) error {
 	if c.reduced == nil {
 		return errors.New("crew: there is no gradient to apply: nothing has run since the last update")
 	}
-	if err := c.kernels.prepare("adamw", 0, c.pieces.tensors, op.NewAdamW); err != nil {
+	if err := c.kernels.prepare("adamw", 0, c.pieces.learned, op.NewAdamW); err != nil {
 		return err
 	}
 	if err := c.usable(); err != nil {
 		return err
 	}
-	s.constants(&c.constants)
+	for i, g := range c.layout.Groups {
+		c.constants[i] = s.constants(g.Scale)
+	}
 	err := c.change(c.tasks.update)
 	c.reduced = nil
 	return err
@@ -159,25 +166,36 @@ func (c *Crew[K]) change(task func(*worker[K]) error) error {
 	return err
 }
 
-// constants are those of the step for parameters without decay and with it.
-func (s AdamW) constants(to *[2][8]float32) {
-	for i, decay := range []float64{0, s.Decay} {
-		op.AdamSettings{LR: s.LR, Decay: decay, Beta1: Beta1, Beta2: Beta2, Eps: Epsilon, GradScale: s.GradScale}.Step(s.Number).Put(to[i][:])
-	}
+// settings are those of the step for parameters with a factor of the learning rate. Decay is decoupled: it is the
+// rate's share of the weight, and so falls with it.
+func (s AdamW) settings(scale float64) op.AdamSettings {
+	return op.AdamSettings{LR: s.LR * scale, Decay: s.Decay, Beta1: Beta1, Beta2: Beta2, Eps: Epsilon, GradScale: s.GradScale}
 }
 
-// decaying are the constants for a parameter that decays, or doesn't.
-func decaying(constants *[2][8]float32, decay bool) []float32 {
+// stepConstants are those of a step for a group of parameters: without decay and with it.
+type stepConstants [2][8]float32
+
+// constants are those for parameters with a factor of the learning rate.
+func (s AdamW) constants(scale float64) (c stepConstants) {
+	set := s.settings(scale)
+	set.Step(s.Number).Put(c[1][:])
+	set.Decay = 0
+	set.Step(s.Number).Put(c[0][:])
+	return c
+}
+
+// of are the constants for a parameter that decays, or doesn't.
+func (c *stepConstants) of(decay bool) []float32 {
 	if decay {
-		return constants[1][:]
+		return c[1][:]
 	}
-	return constants[0][:]
+	return c[0][:]
 }
 
 func (c *Crew[K]) updatePieces(w *worker[K]) error {
-	for i := w.index; i < len(c.pieces.tensors); i += len(c.workers) {
-		p := c.pieces.tensors[i]
-		constants := decaying(&c.constants, p.decay)
+	for i := w.index; i < len(c.pieces.learned); i += len(c.workers) {
+		p := c.pieces.learned[i]
+		constants := c.constants[p.group].of(p.decay)
 		weights := p.of(c.weights)
 		w.flat("adamw", 0, p, weights, weights, p.of(c.moments[0]), p.of(c.moments[1]), p.of(c.reduced), op.Tensor{Data: constants})
 	}

@@ -63,6 +63,9 @@ func (h *holding[K]) floats(of Flat, name string) []float32 {
 func setGradients(c *Crew[int], worker int, seed uint64) map[string][]float32 {
 	all := map[string][]float32{}
 	for i, p := range c.layout.Tensors {
+		if p.Frozen {
+			continue
+		}
 		g := floats(c.layout.view(c.grads[worker].Host(), p.Name))
 		copy(g, testkit.Normal[float32](seed+uint64(i), len(g)))
 		all[p.Name] = slices.Clone(g)
@@ -77,6 +80,9 @@ func gaps(t *testing.T, c *Crew[int], what string) {
 	for name, b := range map[string]device.Buffer{"weights": c.weights, "first moments": c.moments[0], "second moments": c.moments[1]} {
 		memory := slices.Clone(b.Host())
 		for _, p := range c.layout.Tensors {
+			if int64(len(memory)) <= p.Offset { // frozen
+				continue
+			}
 			clear(memory[p.Offset:][:p.Bytes()])
 		}
 		if !bytes.Equal(memory, make([]byte, len(memory))) {

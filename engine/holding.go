@@ -29,8 +29,8 @@ type holding[K comparable] struct {
 	extra *cardMemory // what a card holds beside; nil on the host
 }
 
-// hold allocates weights, and with train gradients for each worker and both moments, all zeros; and on a card what only
-// a card has.
+// hold allocates weights, and with train gradients for each worker and both moments of what is learned, all zeros; and
+// on a card what only a card has.
 func hold[K comparable](dev device.Device, lib *Library[K], workers int, train bool, card *cardMemory) (*holding[K], error) {
 	if workers < 1 {
 		return nil, fmt.Errorf("a replica of %d workers, want 1 or more", workers)
@@ -43,19 +43,22 @@ func hold[K comparable](dev device.Device, lib *Library[K], workers int, train b
 		return nil, err
 	}
 	h := &holding[K]{Library: lib, dev: dev, layout: layout, train: train, arenas: make([]device.Buffer, workers), extra: card}
-	alloc := func(what string) (b device.Buffer) {
+	if train && layout.Learned == 0 && layout.Bytes > 0 {
+		return nil, errors.New("all parameters are frozen: there is nothing to train")
+	}
+	alloc := func(what string, bytes int64) (b device.Buffer) {
 		if err == nil {
-			b, err = dev.Alloc(layout.Bytes, what)
+			b, err = dev.Alloc(bytes, what)
 		}
 		return b
 	}
-	h.weights = alloc("weights")
+	h.weights = alloc("weights", layout.Bytes)
 	if train {
 		h.grads = make([]device.Buffer, workers)
 		for i := range h.grads {
-			h.grads[i] = alloc(fmt.Sprintf("gradients of worker %d", i))
+			h.grads[i] = alloc(fmt.Sprintf("gradients of worker %d", i), layout.Learned)
 		}
-		h.moments = [2]device.Buffer{alloc("first moments"), alloc("second moments")}
+		h.moments = [2]device.Buffer{alloc("first moments", layout.Learned), alloc("second moments", layout.Learned)}
 	}
 	if err == nil && card != nil {
 		err = card.alloc(dev, layout, train)
@@ -235,6 +238,9 @@ func (h *holding[K]) part(of Flat, name string) (device.Buffer, Placed, error) {
 	p, ok := h.layout.Find(name)
 	if !ok {
 		return nil, p, fmt.Errorf("the network has no parameter %s", name)
+	}
+	if of != Weights && p.Frozen {
+		return nil, p, fmt.Errorf("%s is frozen: it has no moments", name)
 	}
 	return b, p, nil
 }

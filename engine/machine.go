@@ -75,7 +75,7 @@ func (m *Machine) bytes(o Operand) ([]byte, error) {
 		return bytesOf(table), nil
 	}
 	flat := m.memory.Weights
-	if o.Space == Grad {
+	if o.Space == Grad { // shorter than the weights where some are frozen
 		flat = m.memory.Grads
 	}
 	b := m.memory.Layout.view(flat, o.Name)

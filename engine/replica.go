@@ -44,7 +44,7 @@ type Replica[K comparable] interface {
 	// After an error there are none, those of earlier passes included.
 	Run(p *Pass[K]) error
 	// Reduce sums the gradients of all passes since the last Reduce, in a fixed order, and returns the sum of its
-	// squares.
+	// squares: of what is learned, as frozen parameters have no gradient.
 	Reduce() (squares float64, err error)
 	// Update applies one step of AdamW with the gradient that Reduce has left. After an error that is a *BrokenError the
 	// replica is good for nothing but Close; after another one nothing has changed.
@@ -58,7 +58,7 @@ type Replica[K comparable] interface {
 	Export(of Flat, name string, w io.Writer) error
 	// Import reads what Export wrote.
 	Import(of Flat, name string, r io.Reader) error
-	// Mean replaces the weights by their mean with up to n others. load(i) imports the i-th, 0 .. n-1, as FirstMoments;
+	// Mean replaces the weights that are learned by their mean with up to n others. load(i) imports the i-th, 0 .. n-1, as FirstMoments;
 	// where it fails, that one is left out. Both moments are overwritten, so only a finished run calls it. used lists
 	// the i that went in.
 	Mean(n int, load func(i int) error) (used []int, err error)
@@ -137,9 +137,9 @@ const (
 // AdamW is one step of the optimizer: see [op.NewAdamW] for the formula.
 type AdamW struct {
 	Number    int     // of the update, from 1: it corrects the moments' bias
-	LR        float64 // learning rate
+	LR        float64 // learning rate, of which each parameter has its factor
 	GradScale float64 // factor of the gradient: clipping, and the inverse of the loss scale
-	Decay     float64 // decoupled weight decay, for parameters that decay
+	Decay     float64 // decoupled weight decay, for parameters that decay: a share of LR
 }
 
 // The moments' decay rates and the constant of AdamW (Gulati et al. 2020, section 3.2, train the Conformer with these).

@@ -8,7 +8,7 @@ func flatGradients(c *code) error {
 	uses := c.uses()
 	copies := map[int][]*step{} // step -> the copies that follow it
 	for k, g := range c.grads {
-		w := c.spec.Weights[k]
+		w := c.spec.Learned[k]
 		flat := &value{name: w.Name(), block: g.block, typ: typeOf(w), space: Grad, backward: true}
 		u := uses[g.root()]
 		if g.whole == nil && g.space == Arena && u.made >= 0 && len(u.readers) == 0 && u.asked == 1 {

@@ -21,7 +21,8 @@ type Solver struct {
 
 var _ G.Solver = (*Solver)(nil)
 
-// NewSolver is a solver for parameters, which are no scalars.
+// NewSolver is a solver for parameters, which are no scalars. It steps all of them: of frozen ones Gorgonia is not to be
+// asked for gradients.
 func NewSolver(parameters []Parameter, next AdamW) (*Solver, error) {
 	s := &Solver{Next: next, parameters: parameters}
 	for _, p := range parameters {
@@ -64,10 +65,9 @@ func (s *Solver) Step(values []G.ValueGrad) error {
 		}
 	}
 	s.Next.Number++
-	var constants [2][8]float32
-	s.Next.constants(&constants)
 	for i, p := range s.parameters {
-		in := []op.Tensor{weights[i], s.moments[0][i], s.moments[1][i], grads[i], {Data: decaying(&constants, p.Decay)}}
+		constants := s.Next.constants(p.scale())
+		in := []op.Tensor{weights[i], s.moments[0][i], s.moments[1][i], grads[i], {Data: constants.of(p.Decay)}}
 		s.kernels[i].Run(&op.Env{}, weights[i], in)
 	}
 	return nil

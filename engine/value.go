@@ -53,7 +53,7 @@ type code struct {
 	steps   []*step
 	inputs  []*value          // given, in the arena
 	outputs map[string]*value // what stays readable
-	grads   []*value          // of Spec.Weights, in their order
+	grads   []*value          // of Spec.Learned, in their order
 }
 
 // use is where a root value is made and read, as indices of steps.

@@ -16,6 +16,7 @@ type Parameter struct {
 	Name  string
 	Shape tensor.Shape // linears are [out, in]
 	Decay bool         // weight decay applies: not to biases, norms, u and v
+	Vocab bool         // there is a row for each entry of the vocabulary
 	start start
 }
 
@@ -39,9 +40,9 @@ func Parameters(c Config) []Parameter {
 	l := &list{}
 	d := c.DModel
 	l.encoder(c)
-	l.linear("ctc", c.Vocab, d)
+	l.vocab(func() { l.linear("ctc", c.Vocab, d) })
 	if c.DecoderLayers > 0 {
-		l.add("decoder.embed.weight", normal, c.Vocab, d)
+		l.vocab(func() { l.add("decoder.embed.weight", normal, c.Vocab, d) })
 		for n := range c.DecoderLayers {
 			block := fmt.Sprintf("decoder.blocks.%d.", n)
 			l.attention(block+"self", d)
@@ -49,7 +50,7 @@ func Parameters(c Config) []Parameter {
 			l.feedForward(block+"ffn", d)
 		}
 		l.norm("decoder.norm", d)
-		l.linear("decoder.out", c.Vocab, d)
+		l.vocab(func() { l.linear("decoder.out", c.Vocab, d) })
 	}
 	return l.params
 }
@@ -60,6 +61,15 @@ type list struct{ params []Parameter }
 func (l *list) add(name string, s start, shape ...int) {
 	decay := !strings.HasSuffix(name, ".bias") && !strings.HasSuffix(name, ".bias_u") && !strings.HasSuffix(name, ".bias_v") && s != ones
 	l.params = append(l.params, Parameter{Name: name, Shape: shape, Decay: decay, start: s})
+}
+
+// vocab marks the parameters that add adds as those with a row for each entry of the vocabulary.
+func (l *list) vocab(add func()) {
+	first := len(l.params)
+	add()
+	for i := range l.params[first:] {
+		l.params[first+i].Vocab = true
+	}
 }
 
 func (l *list) linear(name string, out, in int) {

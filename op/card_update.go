@@ -37,13 +37,14 @@ const (
 // DecayElements is the number of elements that share one byte of the decay flags.
 const DecayElements = 16
 
-// CardUpdate is one update of all n weights on a card: the norm of the gradient, its clipping and AdamW. Its operands:
+// CardUpdate is one update of weights on a card: the norm of the gradient, its clipping and AdamW. The weights lie in
+// groups of so many elements, one behind the other, n in all; each group has constants of its own. Its operands:
 //
 //	In(0) weights [n], In(1) and In(2) first and second moments [n], In(3) gradients [n] with the loss scale: float32
 //	In(4) the float16 copy of the weights [n], which is written; there is none without halves
 //	In(5) bytes [n/DecayElements, rounded up]: not 0 where weights decay. A tensor begins at a multiple of
 //	      DecayElements; elements between tensors are 0 everywhere, and stay 0
-//	In(6) constants [CardConstants] float64, as [CardStep.Put] writes them
+//	In(6) constants [groups, CardConstants] float64, as [CardStep.Put] writes them; Clip and LossScale are the same in all
 //	In(7) status [CardStatus] float64, of which StatusOdd is read and the others are written
 //
 //	norm = sqrt(squares)/LossScale
@@ -52,24 +53,32 @@ const DecayElements = 16
 //
 // Where it is not applied, nothing but the status changes. It has no result, and needs Kernel.Scratch bytes of scratch
 // memory. All sums have a fixed order.
-func CardUpdate(n int, halves bool) Kernel {
+func CardUpdate(groups []int, halves bool) Kernel {
+	n := 0
+	for _, elements := range groups {
+		n += elements
+	}
 	squares, partials := sumSquares(cuda.In(3), n)
 	decision := cuda.Temp().At(8 * int64(partials))
-	half, bytes := cuda.Null(), 28
-	if halves {
-		half, bytes = cuda.Ptr(cuda.In(4)), 30
-	}
 	const decisionBytes = 64 // more than the kernels' struct Decision
-	return Kernel{Scratch: decision.Offset + decisionBytes, Launches: []cuda.Launch{
-		squares,
-		{
+	k := Kernel{Scratch: decision.Offset + decisionBytes, Launches: []cuda.Launch{squares}}
+	first := int64(0)
+	for i, elements := range groups {
+		at := func(operand int) cuda.Arg { return cuda.Ptr(cuda.In(operand).At(4 * first)) }
+		half, bytes := cuda.Null(), 28
+		if halves {
+			half, bytes = cuda.Ptr(cuda.In(4).At(2*first)), 30
+		}
+		constants := cuda.In(6).At(8 * CardConstants * int64(i))
+		k.Launches = append(k.Launches, cuda.Launch{
 			Kernel: "update_decide", Block: threads, Bytes: 8 * int64(partials), FLOPs: float64(partials),
-			Args: []cuda.Arg{cuda.Ptr(cuda.Temp()), cuda.Int(partials), cuda.Ptr(cuda.In(6)), cuda.Ptr(cuda.In(7)), cuda.Ptr(decision)},
-		},
-		byElements("update_weights", n, bytes, 20,
-			cuda.Ptr(cuda.In(0)), cuda.Ptr(cuda.In(1)), cuda.Ptr(cuda.In(2)), cuda.Ptr(cuda.In(3)), half,
-			cuda.Ptr(cuda.In(5)), cuda.Ptr(decision), cuda.Long(int64(n))),
-	}}
+			Args: []cuda.Arg{cuda.Ptr(cuda.Temp()), cuda.Int(partials), cuda.Ptr(constants), cuda.Ptr(cuda.In(7)), cuda.Ptr(decision)},
+		}, byElements("update_weights", elements, bytes, 20,
+			at(0), at(1), at(2), at(3), half,
+			cuda.Ptr(cuda.In(5).At(first/DecayElements)), cuda.Ptr(decision), cuda.Long(int64(elements))))
+		first += int64(elements)
+	}
+	return k
 }
 
 // CardLosses adds the number of losses that are not finite to a status.

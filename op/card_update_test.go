@@ -175,7 +175,7 @@ func TestCardUpdate(t *testing.T) {
 			halves := slices.Repeat([]uint16{0x7e00}, n)
 
 			kernels := []op.Kernel{
-				{Launches: []cuda.Launch{op.CardHalves(n)}}, {Launches: []cuda.Launch{op.CardLosses(len(c.losses))}}, op.CardUpdate(n, c.halves),
+				{Launches: []cuda.Launch{op.CardHalves(n)}}, {Launches: []cuda.Launch{op.CardLosses(len(c.losses))}}, op.CardUpdate([]int{n}, c.halves),
 			}
 			at := [][]int{{0, 4}, {8, 7}, {0, 1, 2, 3, 4, 5, 6, 7}}
 			run := func() [][]byte {

@@ -17,8 +17,8 @@ const (
 	ByLoss Measure = "loss"
 )
 
-// fewWords is the word error rate from which on characters decide for ByAuto. A model that learns gets letters right long
-// before whole words, and at first one word more or less is chance.
+// fewWords is the word error rate from which on characters decide for ByAuto. A model that learns gets letters right
+// long before whole words, and at first one word more or less is chance.
 const fewWords = 0.9
 
 // Better says whether e beats other, which may be nil. Any finite loss beats one that isn't. Files that could not be

@@ -69,8 +69,8 @@ func TestBetterIsAnOrder(t *testing.T) {
 	}
 }
 
-// Three good words of ten, the others' files gone, are not better than eight of ten; one file of many that is gone costs
-// no more than itself.
+// Three good words of ten, the others' files gone, are not better than eight of ten; one file of many that is gone
+// costs no more than itself.
 func TestFilesThatAreGoneMakeNoBest(t *testing.T) {
 	few, many := &Evaluation{Failed: 7, FailedWords: 7, FailedChars: 70, Loss: 1}, &Evaluation{WER: 0.2, CER: 0.2, Loss: 2}
 	few.Score.Utterances, few.Score.Words.Ref, few.Score.Chars.Ref = 3, 3, 30

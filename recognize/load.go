@@ -97,7 +97,7 @@ func (f *found) open(o LoadOptions, d *Device, host device.Device) (*Model, erro
 	if err := f.checkSize(); err != nil {
 		return nil, err
 	}
-	network, err := update.NetworkOn(d.Target(), net)
+	network, err := update.NetworkOn(d.Target(), net, update.Tuning{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}

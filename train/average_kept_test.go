@@ -108,7 +108,7 @@ func TestAverageFails(t *testing.T) {
 	r, f := finished(t, cfg, &bytes.Buffer{})
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := r.average(ctx, 3); err != ErrInterrupted {
+	if err := r.average(ctx, 3); !errors.Is(err, ErrInterrupted) {
 		t.Errorf("stopped: %v", err)
 	}
 	for name, set := range map[string]*error{"passes": &f.run, "streams": &f.load, "saves": &f.export} {
@@ -126,10 +126,10 @@ func TestAverageFails(t *testing.T) {
 	}
 	f.mean = nil
 	write(t, averaged, "")
-	testkit.MustFail(t, r.average(t.Context(), 3), "not a directory", "the run itself is saved, and --resume auto makes the average later")
+	testkit.MustFail(t, r.average(t.Context(), 3), "not a directory", "the run itself is saved, and this makes the average later: konkanitrain --checkpoint_dir "+r.ledger.dir+" --resume auto")
 	remove(t, averaged)
 	r.ledger.cfg.Model.Heads = 5
-	testkit.MustFail(t, r.average(t.Context(), 3), "heads 5", "--resume auto makes the average later")
+	testkit.MustFail(t, r.average(t.Context(), 3), "heads 5", "this makes the average later: ")
 	r.ledger.cfg.Model.Heads = 2
 	remove(t, r.ledger.newest)
 	testkit.MustFail(t, r.average(t.Context(), 3), checkpoint.Name(5))

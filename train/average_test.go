@@ -3,6 +3,7 @@ package train
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -65,7 +66,7 @@ func TestAverageOfAnInterruptedRun(t *testing.T) {
 				cancel()
 			}
 		}
-		if err := run.loop(ctx); err != ErrInterrupted {
+		if err := run.loop(ctx); !errors.Is(err, ErrInterrupted) {
 			t.Fatal(err)
 		}
 		run.close()
@@ -169,7 +170,7 @@ func TestAverageAfterAnInterruptedValidation(t *testing.T) {
 			cancel() // its validation is due and can't be made
 		}
 	}
-	if err := run.loop(ctx); err != ErrInterrupted {
+	if err := run.loop(ctx); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
 	run.close()

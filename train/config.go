@@ -67,16 +67,18 @@ type ModelConfig struct {
 
 // OptimizerConfig is about updates.
 type OptimizerConfig struct {
-	BatchSize     int     `yaml:"batch_size" default:"8" check:"1.." help:"utterances in a micro-batch: the most that one forward and backward pass takes"`
-	GradAccum     int     `yaml:"grad_accum" default:"2" check:"1.." alias:"gradient_accumulation_steps" help:"micro-batches in an update: batch_size x grad_accum utterances"`
-	NumEpochs     int     `yaml:"num_epochs" default:"30" check:"1..1000000000" help:"passes over the training data"`
-	MaxUpdates    int     `yaml:"max_updates" default:"0" check:"0.." zero:"no limit" resume:"free" help:"stop after this many updates"`
-	LearningRate  float64 `yaml:"learning_rate" default:"0.001" check:">0..1" help:"peak learning rate, reached at the end of the warm-up"`
-	WarmupUpdates int     `yaml:"warmup_updates" default:"1000" check:"1.." help:"updates over which the learning rate rises"`
-	WarmupShare   float64 `yaml:"warmup_share" default:"0" check:"share" zero:"warmup_updates counts" instead:"warmup_updates" help:"in place of warmup_updates: share of the updates of num_epochs over which the learning rate rises"`
-	LongWarmup    bool    `yaml:"long_warmup" default:"false" check:"any" resume:"free" help:"allow a warm-up that is longer than num_epochs: the learning rate never gets to its peak"`
-	WeightDecay   float64 `yaml:"weight_decay" default:"0.001" check:"0..<1" help:"decoupled weight decay"`
-	GradClip      float64 `yaml:"grad_clip" default:"5" check:">0.." help:"largest gradient norm; larger ones are scaled down"`
+	BatchSize     int      `yaml:"batch_size" default:"8" check:"1.." help:"utterances in a micro-batch: the most that one forward and backward pass takes"`
+	GradAccum     int      `yaml:"grad_accum" default:"2" check:"1.." alias:"gradient_accumulation_steps" help:"micro-batches in an update: batch_size x grad_accum utterances"`
+	NumEpochs     int      `yaml:"num_epochs" default:"30" check:"1..1000000000" help:"passes over the training data"`
+	MaxUpdates    int      `yaml:"max_updates" default:"0" check:"0.." zero:"no limit" resume:"free" help:"stop after this many updates"`
+	LearningRate  float64  `yaml:"learning_rate" default:"0.001" check:">0..1" help:"peak learning rate, reached at the end of the warm-up"`
+	WarmupUpdates int      `yaml:"warmup_updates" default:"1000" check:"1.." help:"updates over which the learning rate rises"`
+	WarmupShare   float64  `yaml:"warmup_share" default:"0" check:"share" zero:"warmup_updates counts" instead:"warmup_updates" help:"in place of warmup_updates: share of the updates of num_epochs over which the learning rate rises"`
+	LongWarmup    bool     `yaml:"long_warmup" default:"false" check:"any" resume:"free" help:"allow a warm-up that is longer than num_epochs: the learning rate never gets to its peak"`
+	WeightDecay   float64  `yaml:"weight_decay" default:"0.001" check:"0..<1" help:"decoupled weight decay"`
+	GradClip      float64  `yaml:"grad_clip" default:"5" check:">0.." help:"largest gradient norm; larger ones are scaled down"`
+	Freeze        []string `yaml:"freeze" default:"" check:"words" resume:"fixed" help:"parts of the network that stay as they are, by the first names of their parameters, such as encoder.subsample,encoder.blocks.0"`
+	LRScale       []string `yaml:"lr_scale" default:"" check:"words" help:"factors of learning_rate for parts of the network, PREFIX=FACTOR, such as encoder=0.1; the longest prefix holds"`
 }
 
 // RunConfig is about one run on one machine: it may differ when a run is resumed.
@@ -84,7 +86,8 @@ type RunConfig struct {
 	CheckpointDir   string  `yaml:"checkpoint_dir" default:"runs/default" check:"not empty path" resume:"free" help:"folder for checkpoints"`
 	LogDir          string  `yaml:"log_dir" default:"" check:"path" zero:"checkpoint_dir" resume:"free" help:"folder for metrics.jsonl"`
 	Resume          string  `yaml:"resume" default:"" check:"path" resume:"session" help:"checkpoint to go on from: a folder, or auto for the newest whole one in checkpoint_dir"`
-	InitFrom        string  `yaml:"init_from" default:"" check:"path" resume:"session" help:"checkpoint or model.safetensors whose weights a new run starts with"`
+	InitFrom        string  `yaml:"init_from" default:"" check:"path" resume:"session" help:"checkpoint or model.safetensors whose weights a new run starts with; its vocabulary may be another"`
+	InitPartial     bool    `yaml:"init_partial" default:"false" check:"any" resume:"session" help:"with init_from: take what fits of a model of another depth or width, and draw the rest"`
 	Device          string  `yaml:"device" default:"auto" check:"any" help:"what computes: auto (a card, or else the CPU), cpu, cuda or cuda:N, the card with this number"`
 	CUDADriver      string  `yaml:"cuda_driver" default:"" check:"path" zero:"the system's" resume:"free" help:"file of the CUDA driver's library, libcuda.so.1"`
 	CUDABLAS        string  `yaml:"cuda_blas" default:"" check:"path" zero:"the newest that is found" resume:"free" help:"file of cuBLAS, such as libcublas.so.12"`
@@ -133,13 +136,6 @@ func (c Config) Policy() text.Policy {
 	d := c.Data
 	return text.Policy{KeepJoiners: d.KeepJoiners, FoldDigits: d.FoldDigits, RemovePunctuation: d.RemovePunctuation,
 		LowerCase: d.LowerCase, AllowedCharacters: d.AllowedCharacters}
-}
-
-// setPolicy sets what Policy returns.
-func (c *Config) setPolicy(p text.Policy) {
-	d := &c.Data
-	d.KeepJoiners, d.FoldDigits, d.RemovePunctuation = p.KeepJoiners, p.FoldDigits, p.RemovePunctuation
-	d.LowerCase, d.AllowedCharacters = p.LowerCase, p.AllowedCharacters
 }
 
 // Features are the settings of the feature extraction; stats are needed for global normalization.

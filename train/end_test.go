@@ -63,7 +63,7 @@ func TestProgressShowsInfeasible(t *testing.T) {
 	mustContainOnce(t, said.String(), "%  1 too short for CTC")
 	r := newReporter(&said)
 	said.Reset()
-	r.update(1, &updateMetrics{})
+	r.update(1, 1, &updateMetrics{})
 	if strings.Contains(said.String(), "CTC") {
 		t.Errorf("there are none: %s", said.String())
 	}
@@ -178,7 +178,7 @@ func TestTestSetFails(t *testing.T) {
 	f.run = nil
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := r.finish(ctx); err != ErrInterrupted {
+	if err := r.finish(ctx); !errors.Is(err, ErrInterrupted) {
 		t.Errorf("stopped at the test set: %v", err)
 	}
 	if r.tested != nil {

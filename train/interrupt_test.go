@@ -45,7 +45,7 @@ func TestInterruptedDuringAnUpdate(t *testing.T) {
 	between := &stopBetween{Context: ctx, stop: stop}
 	run := start(t, cfg, nil)
 	run.hook = func(update int) { between.armed = update == 3 }
-	if err := run.loop(between); err != ErrInterrupted {
+	if err := run.loop(between); !errors.Is(err, ErrInterrupted) {
 		t.Fatalf("the run ended with %v, want ErrInterrupted", err)
 	}
 	if c, _, _ := checkpoint.Latest(cfg.Run.CheckpointDir); c == nil || c.Step != 4 || run.updater.Updates != 4 {
@@ -65,7 +65,7 @@ func TestInterruptedAtTheEnd(t *testing.T) {
 	if err := r.loop(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.finish(ctx); err != ErrInterrupted {
+	if err := r.finish(ctx); !errors.Is(err, ErrInterrupted) {
 		t.Errorf("%v", err)
 	}
 	r.close()
@@ -83,7 +83,7 @@ func TestOverdueValidationFails(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	r := start(t, cfg, nil)
 	r.hook = atUpdate(3, stop)
-	if err := r.loop(ctx); err != ErrInterrupted {
+	if err := r.loop(ctx); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
 	r.close()

@@ -1,10 +1,12 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"konkanitrain/checkpoint"
@@ -19,13 +21,14 @@ import (
 // checkpoints in its folder. Its life: open (what is there is found and refused where it doesn't fit), restore (into
 // memory), then any number of trained, judge and save, and at the end an average.
 type ledger struct {
-	cfg    Config
-	dir    string // checkpoint_dir
-	report *reporter
-	folder *checkpoint.Folder // dir, locked; nil before open
-	origin *Origin
-	source *recognize.Description // of the model that init_from names; nil: it names none, or one that says nothing of itself
-	memory memory
+	cfg     Config
+	dir     string // checkpoint_dir
+	report  *reporter
+	folder  *checkpoint.Folder // dir, locked; nil before open
+	origin  *Origin
+	source  *recognize.Description // of the model that init_from names; nil: it names none, or one that says nothing of itself
+	memory  memory
+	program string // what commands begin with that are printed for a person
 
 	record  func(event string, record any) // into metrics.jsonl
 	settle  func()                         // makes the records durable
@@ -60,12 +63,22 @@ const (
 type memory struct {
 	replica    update.Replica
 	parameters []model.Parameter
+	learned    []model.Parameter // those that have moments
+}
+
+func newMemory(replica update.Replica, net model.Config, t update.Tuning) memory {
+	all := model.Parameters(net)
+	return memory{replica, all, t.Learned(all)}
 }
 
 // tensors names the tensors of a flat buffer for a checkpoint; prefix comes before each name.
 func (m memory) tensors(of engine.Flat, prefix string) []checkpoint.Tensor {
+	parameters := m.learned
+	if of == engine.Weights {
+		parameters = m.parameters
+	}
 	var list []checkpoint.Tensor
-	for _, p := range m.parameters {
+	for _, p := range parameters {
 		list = append(list, checkpoint.Tensor{
 			Name: prefix + p.Name, Shape: p.Shape,
 			Save: func(w io.Writer) error { return m.replica.Export(of, p.Name, w) },
@@ -83,7 +96,7 @@ func (m memory) moments() []checkpoint.Tensor {
 }
 
 func newLedger(cfg Config, report *reporter) *ledger {
-	return &ledger{cfg: cfg, dir: filepath.Clean(cfg.Run.CheckpointDir), report: report, started: time.Now()}
+	return &ledger{cfg: cfg, program: "konkanitrain", dir: filepath.Clean(cfg.Run.CheckpointDir), report: report, started: time.Now()}
 }
 
 // open makes the folder this run's own, finds what the run goes on from, and refuses what doesn't fit the settings.
@@ -138,9 +151,7 @@ func (l *ledger) clean() (restored bool, err error) {
 // openNew refuses a new run where an earlier one has left something that it would replace, or with weights to start
 // from that don't fit.
 func (l *ledger) openNew() error {
-	if l.cfg.Run.Resume == "auto" {
-		l.report.say("resume auto: no checkpoint in %s yet: a new run", l.dir)
-	}
+	l.sayNew()
 	if err := l.findSource(); err != nil {
 		return err
 	}
@@ -149,10 +160,17 @@ func (l *ledger) openNew() error {
 		return err
 	}
 	if newest != "" {
-		return fmt.Errorf("checkpoint_dir %s holds a run already, up to %s: go on with --resume auto, or choose another checkpoint_dir for a new run",
-			l.dir, newest)
+		return fmt.Errorf("checkpoint_dir %s holds a run already, up to %s: choose another checkpoint_dir for a new run, or go on: %s",
+			l.dir, newest, l.resumeCommand(""))
 	}
 	return l.refuseAverage()
+}
+
+// sayNew says, once, that there is nothing to resume.
+func (l *ledger) sayNew() {
+	if l.cfg.Run.Resume == "auto" {
+		l.report.sayOnce(fmt.Sprintf("resume auto: no checkpoint in %s yet: a new run", l.dir))
+	}
 }
 
 // newestName is the name of the newest checkpoint in the folder, whole or not; "" without one.
@@ -180,8 +198,20 @@ func (l *ledger) openCheckpoint(from *checkpoint.Checkpoint) error {
 			"a new run can start from them with --init_from %s", from.Path, from.Path)
 	}
 	changed, err := sameRun(l.state.Config, l.cfg)
+	var differ *checkpoint.SettingsError
+	if errors.As(err, &differ) && len(differ.Differences) == 1 && differ.Differences[0].Key == "freeze" {
+		how := "--init_from " + from.Path
+		if f := l.cfg.Optimizer.Freeze; len(f) > 0 {
+			how += " --freeze " + strings.Join(f, ",")
+		}
+		return fmt.Errorf("resume from %s: %w, since its optimizer holds nothing of what was frozen; or begin a new run with %s in another checkpoint_dir",
+			from.Path, err, how)
+	}
 	if err != nil {
 		return fmt.Errorf("resume from %s: %w, or start anew in another checkpoint_dir", from.Path, err)
+	}
+	if len(changed) > 0 {
+		l.state.Trend = trend{} // another setting, another loss
 	}
 	for _, c := range changed {
 		l.report.say("NOTE: a setting differs from the checkpoint's (saved / now): %s", c)

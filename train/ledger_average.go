@@ -3,12 +3,14 @@ package train
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/engine"
+	"konkanitrain/model"
 	"konkanitrain/recognize"
 )
 
@@ -55,7 +57,7 @@ func (r *run) average(ctx context.Context, n int) error {
 		e, err := r.score(ctx, r.sets.val)
 		if err != nil {
 			if ctx.Err() != nil {
-				return ErrInterrupted
+				return r.saidInterrupted()
 			}
 			return err
 		}
@@ -154,7 +156,7 @@ func (l *ledger) endedWith(model string, newest *checkpoint.Checkpoint) bool {
 // meanWith replaces the weights in memory by their mean with those of the parts, and names the updates of all.
 func (l *ledger) meanWith(parts []*checkpoint.Checkpoint) ([]int, error) {
 	used, err := l.memory.replica.Mean(len(parts), func(i int) error {
-		err := parts[i].LoadModel(l.memory.tensors(engine.FirstMoments, ""))
+		err := parts[i].LoadModel(l.memory.asMoments())
 		if err != nil {
 			l.report.say("WARNING: left out of the average: %v", err)
 		}
@@ -168,6 +170,21 @@ func (l *ledger) meanWith(parts []*checkpoint.Checkpoint) ([]int, error) {
 	return updates, err
 }
 
+// asMoments takes weights in as first moments. The frozen ones are the same in each checkpoint of a run: theirs are
+// passed over.
+func (m memory) asMoments() []checkpoint.Tensor {
+	list := m.tensors(engine.FirstMoments, "")
+	for _, p := range m.parameters {
+		if !slices.ContainsFunc(m.learned, func(x model.Parameter) bool { return x.Name == p.Name }) {
+			list = append(list, checkpoint.Tensor{Name: p.Name, Shape: p.Shape, Load: func(r io.Reader) error {
+				_, err := io.Copy(io.Discard, r)
+				return err
+			}})
+		}
+	}
+	return list
+}
+
 // saveAverage writes the average and removes an earlier one. One that was kept is written again where it was scored
 // anew: the score is that of the validation set of now.
 func (l *ledger) saveAverage(a averaged, scored bool) (path string, err error) {
@@ -179,7 +196,7 @@ func (l *ledger) saveAverage(a averaged, scored bool) (path string, err error) {
 			path, err = l.write(dir, checkpoint.Content{Model: l.memory.weights(), Description: description, State: &a.state})
 		}
 		if err != nil {
-			return "", fmt.Errorf("%w; the run itself is saved, and --resume auto makes the average later", err)
+			return "", fmt.Errorf("%w; the run itself is saved, and this makes the average later: %s", err, l.resumeCommand(""))
 		}
 	}
 	if err := checkpoint.RemoveOthers(dir, path); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/internal/settings"
@@ -17,43 +18,6 @@ func (l *ledger) describe(s *state) (map[string]string, error) {
 		Update: s.Progress.Updates, MeanOf: s.Averaged, Score: s.Score,
 	}
 	return d.Encode()
-}
-
-// findSource reads what the model that init_from names says of itself, and refuses one of another network or of other
-// sound and text settings. Of a file that says nothing the tensors alone decide.
-func (l *ledger) findSource() error {
-	path := l.cfg.Run.InitFrom
-	if path == "" {
-		return nil
-	}
-	d, err := recognize.Describe(path)
-	switch {
-	case errors.Is(err, recognize.ErrNoDescription):
-		return nil
-	case err != nil:
-		return fmt.Errorf("init_from: %w", err)
-	}
-	if err := sameNetwork(d, l.cfg); err != nil {
-		return fmt.Errorf("init_from: %s: %w", path, err)
-	}
-	l.source = d
-	return nil
-}
-
-// sameNetwork refuses a model of another network, or of other features or texts, naming each setting that a resume
-// could not change with both values.
-func sameNetwork(d *recognize.Description, now Config) error {
-	then := now
-	n, f := d.Network, d.Features
-	then.Model.DModel, then.Model.EncoderLayers, then.Model.DecoderLayers, then.Model.Heads = n.DModel, n.EncoderLayers, n.DecoderLayers, n.Heads
-	then.Model.ConvKernel, then.Model.Subsampling, then.Model.SubsampleChannels = n.ConvKernel, n.Subsampling, n.SubsampleChannels
-	then.Data.SampleRate, then.Data.NumMels, then.Data.Normalize = f.SampleRate, f.NumMels, f.Normalize
-	then.setPolicy(d.Policy)
-	saved, err := then.settings()
-	if err == nil {
-		_, err = sameRun(saved, now)
-	}
-	return err
 }
 
 // settings is a configuration by key, as JSON. Whole numbers stay exact.
@@ -76,7 +40,7 @@ func sameRun(saved json.RawMessage, now Config) (changed []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if saved, err = withFixed(saved, set); err != nil {
+	if saved, err = withDefaults(saved); err != nil {
 		return nil, err
 	}
 	differences, err := compare(saved, current)
@@ -103,38 +67,29 @@ func sameRun(saved json.RawMessage, now Config) (changed []string, err error) {
 	return changed, nil
 }
 
-// withFixed adds the settings that a resume can't change to those of an older version that didn't have them: it did as
-// their defaults say now.
-func withFixed(saved json.RawMessage, now *settings.Set) (json.RawMessage, error) {
-	byKey, err := parseSettings(saved)
+// withDefaults gives a saved configuration the defaults of settings that came later.
+func withDefaults(saved json.RawMessage) (json.RawMessage, error) {
+	var then, defaults map[string]json.RawMessage
+	if json.Unmarshal(saved, &then) != nil || then == nil {
+		return saved, nil // compare refuses it
+	}
+	d, err := Default().settings()
+	if err == nil {
+		err = json.Unmarshal(d, &defaults)
+	}
 	if err != nil {
 		return nil, err
 	}
-	defaults, err := Default().settings()
-	if err != nil {
-		return nil, err
-	}
-	before, err := parseSettings(defaults)
-	if err != nil {
-		return nil, err
-	}
-	for key, value := range before {
-		if _, has := byKey[key]; !has && now.Lookup(key).Resume == settings.Fixed {
-			byKey[key] = value
-		}
-	}
-	return json.Marshal(byKey)
-}
-
-func parseSettings(saved json.RawMessage) (byKey map[string]json.RawMessage, err error) {
-	if err := json.Unmarshal(saved, &byKey); err != nil || byKey == nil {
-		return nil, errors.New("the saved configuration is no object of settings by key")
-	}
-	return byKey, nil
+	maps.Copy(defaults, then)
+	return json.Marshal(defaults)
 }
 
 // compare lists the settings that differ.
 func compare(saved, current json.RawMessage) ([]checkpoint.Difference, error) {
+	var byKey map[string]json.RawMessage
+	if err := json.Unmarshal(saved, &byKey); err != nil || byKey == nil {
+		return nil, errors.New("the saved configuration is no object of settings by key")
+	}
 	var found *checkpoint.SettingsError
 	if err := checkpoint.Compare(saved, current); err != nil && !errors.As(err, &found) {
 		return nil, err

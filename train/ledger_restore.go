@@ -2,7 +2,6 @@ package train
 
 import (
 	"encoding/hex"
-	"fmt"
 	"hash/fnv"
 	"strconv"
 
@@ -40,33 +39,6 @@ func (l *ledger) restore(u *update.Updater, train *data.Set, windows int) error 
 		l.resumed(from, windows)
 	}
 	l.keep()
-	return nil
-}
-
-// startWeights are those of the model that init_from names, or drawn from the seed.
-func (l *ledger) startWeights(u *update.Updater) error {
-	if err := l.memory.replica.Initialize(l.cfg.Run.Seed); err != nil {
-		return err
-	}
-	path := l.cfg.Run.InitFrom
-	if path == "" {
-		return nil
-	}
-	m, err := checkpoint.OpenModel(path)
-	if err == nil {
-		err = m.LoadWeights(l.memory.weights())
-	}
-	if err != nil {
-		return fmt.Errorf("init_from: %w", err)
-	}
-	odd, err := l.memory.replica.Finite()
-	if err != nil {
-		return err
-	}
-	if odd != nil {
-		return fmt.Errorf("init_from: in %s %v: a network with such weights can't be trained", path, odd)
-	}
-	l.report.say("weights from %s", path)
 	return nil
 }
 
@@ -109,6 +81,7 @@ func (l *ledger) sayDifferences() {
 			"some of its utterances come twice or not at all", words.Count(window, "utterance"), p.WindowSize, p.Epoch+1, p.Window+1)
 	}
 	if p.SetHash != "" && p.SetHash != l.setHash {
+		l.state.Trend = trend{}
 		say("WARNING: the training set is not what it was when the checkpoint was written: %s now, %d then, or others, or of "+
 			"other lengths; they come in another order, so some of those of epoch %d come twice or not at all",
 			words.Count(l.setSize, "utterance"), p.SetSize, p.Epoch+1)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"konkanitrain/checkpoint"
@@ -55,11 +56,19 @@ func (l *ledger) withNewest(err error) error {
 	if l.newest == "" {
 		return fmt.Errorf("%w\nthere is no checkpoint yet: begin anew", err)
 	}
-	how := "auto"
+	how := l.resumeCommand("")
 	if !l.inside(l.newest) {
-		how = l.newest
+		how = l.resumeFrom(l.newest, "")
 	}
-	return fmt.Errorf("%w\nnothing after the last checkpoint is saved: --resume %s goes on from %s", err, how, l.newest)
+	return fmt.Errorf("%w\nnothing after the last checkpoint, %s, is saved; to go on from there: %s", err, l.newest, how)
+}
+
+// resumeCommand is the whole command that goes on with the run, for a shell. It needs no --config and no flag of the
+// run's: the checkpoint has all settings, and a file that was overruled by flags would change them.
+func (l *ledger) resumeCommand(flags string) string { return l.resumeFrom("auto", flags) }
+
+func (l *ledger) resumeFrom(resume, flags string) string {
+	return strings.TrimSpace(fmt.Sprintf("%s --checkpoint_dir %s --resume %s %s", quoted(l.program), quoted(l.dir), quoted(resume), flags))
 }
 
 // sound is an error if a weight is not a finite number: such a state is never saved.
@@ -118,7 +127,7 @@ func (l *ledger) withPruning(err error, there int) error {
 	if l.cfg.Run.AverageLast > 1 {
 		flags += " --average_last 0"
 	}
-	return fmt.Errorf("%w; --resume auto %s begins with removing all checkpoints but the newest and the best", err, flags)
+	return fmt.Errorf("%w; this begins with removing all checkpoints but the newest and the best: %s", err, l.resumeCommand(flags))
 }
 
 // checkSpace looks, before the first update, whether the disk holds what the run will save: the size is known.

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrInterrupted says that the run was stopped from outside, after it had saved its state.
-var ErrInterrupted = errors.New("interrupted: the state is saved; go on with --resume auto")
+var ErrInterrupted = errors.New("interrupted: the state is saved")
 
 // ErrOutOfMemory says that the run was stopped for lack of memory, after it had saved what there was to save.
 var ErrOutOfMemory = errors.New("out of memory")
@@ -122,7 +122,9 @@ func (r *run) window(w *data.Window) (update.Outcome, error) {
 		p.Epoch, p.Window = w.Epoch+1, 0
 	}
 	r.meter.add(r, out)
+	r.ledger.state.Epoch.add(r, out, w.Last)
 	if out.Skipped == update.Made {
+		r.watch(out)
 		r.ledger.keep()
 	}
 	if w.Last {
@@ -162,7 +164,7 @@ func (r *run) stopped(err error) error {
 	if failed := r.ledger.save(false); failed != nil {
 		return fmt.Errorf("%w\nwhat was learned until then is not saved: %w", err, failed)
 	}
-	return fmt.Errorf("%w\nwhat was learned until then is saved in %s: --resume auto goes on from there", err, r.ledger.newest)
+	return fmt.Errorf("%w\nwhat was learned until then is saved in %s; to go on from there: %s", err, r.ledger.newest, r.ledger.resumeCommand(""))
 }
 
 // mostSkips is the number of windows in a row without an update after which a run stops.

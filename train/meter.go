@@ -57,7 +57,7 @@ func (m *meter) add(r *run, out update.Outcome) {
 	}
 	due := n%r.cfg.Run.LogEvery == 0
 	if out.Skipped != update.Made || !due && !r.ended() {
-		r.report.update(n, nil)
+		r.report.update(n, r.epoch(), nil)
 		return
 	}
 	m.show(r)
@@ -95,7 +95,7 @@ func (m *meter) show(r *run) {
 	r.peak = max(r.peak, line.Memory.Peak)
 	r.pool.ResetPeaks()
 	m.shown = line.Update
-	r.report.update(line.Update, &line)
+	r.report.update(line.Update, line.Epoch, &line)
 	r.warn(r.sets.loader)
 	r.record("update", line)
 }
@@ -105,17 +105,43 @@ func figures(r *run) updateMetrics {
 	s, p := &r.ledger.state.Since, &r.ledger.state.Progress
 	each := 1 / max(float64(s.Utterances), 1)
 	line := updateMetrics{
-		Update: r.updater.Updates, Epoch: p.Epoch + 1, Loss: s.Loss * each, CTC: s.CTC * each, CE: s.CE * each,
+		Update: r.updater.Updates, Epoch: r.epoch(), Loss: s.Loss * each, CTC: s.CTC * each, CE: s.CE * each,
 		LearningRate: s.Rate, GradNorm: s.Norm, Utterances: s.Utterances, Seconds: s.Seconds, Audio: s.Audio,
 		WaitShare: s.Waited / max(s.Seconds, 1e-9), Skipped: p.Skipped, Infeasible: s.Infeasible,
-	}
-	if p.Window == 0 {
-		line.Epoch--
 	}
 	if r.cfg.Run.FP16 {
 		line.LossScale = r.updater.LossScale.Scale
 	}
 	return line
+}
+
+// epoch is the number of the epoch in hand, or of the one that has just ended, from 1.
+func (r *run) epoch() int {
+	p := &r.ledger.state.Progress
+	if p.Window == 0 {
+		return p.Epoch
+	}
+	return p.Epoch + 1
+}
+
+// epochLosses are the losses of an epoch, in nats, summed over its utterances. They are a part of the state: a run that
+// was interrupted in mid-epoch shows the mean of all of it.
+type epochLosses struct {
+	Loss       float64 `json:"loss"`
+	CTC        float64 `json:"ctc"`
+	CE         float64 `json:"ce"`
+	Utterances int     `json:"utterances"`
+}
+
+// add adds a window, and at the end of the epoch shows the mean and begins anew.
+func (l *epochLosses) add(r *run, out update.Outcome, last bool) {
+	if out.Skipped == update.Made {
+		l.Loss, l.CTC, l.CE, l.Utterances = l.Loss+out.Loss, l.CTC+out.CTC, l.CE+out.CE, l.Utterances+out.Utterances
+	}
+	if last {
+		r.report.epoch(r.updater.Updates, r.epoch(), *l, r.updater.LR)
+		*l = epochLosses{}
+	}
 }
 
 // warn says what was odd in the files that a loader has read.

@@ -194,7 +194,7 @@ func TestProgressLines(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	mustContainOnce(t, said.String(), "update 3  epoch 2  loss ", "update 6  epoch 3  loss ", "update 7  epoch 4  loss ")
+	mustContainOnce(t, said.String(), "update 3  epoch 2/", "update 6  epoch 3/", "update 7  epoch 4/")
 	if n := strings.Count(said.String(), "  loss "); n != 3 {
 		t.Errorf("%d progress lines", n)
 	}

@@ -63,7 +63,12 @@ func (r *run) interrupted() error {
 	} else if err != nil {
 		return fmt.Errorf("interrupted, and the state is not saved: %w", err)
 	}
-	return ErrInterrupted
+	return r.saidInterrupted()
+}
+
+// saidInterrupted is ErrInterrupted with the command that goes on.
+func (r *run) saidInterrupted() error {
+	return fmt.Errorf("%w; go on with: %s", ErrInterrupted, r.ledger.resumeCommand(""))
 }
 
 // score scores a set with the weights in memory and names files that can't be read any more.
@@ -121,7 +126,7 @@ func (r *run) blankAlarm(e *recognize.Evaluation) []string {
 
 // finish validates and saves what the last update made, and scores the test set with the averaged weights or the best.
 func (r *run) finish(ctx context.Context) error {
-	defer r.report.close()
+	r.report.close()
 	if r.profiling() {
 		return r.printProfile()
 	}
@@ -155,7 +160,7 @@ func (r *run) finish(ctx context.Context) error {
 	r.stage("After Test")
 	if err != nil {
 		if ctx.Err() != nil {
-			return ErrInterrupted // all is saved but the test set's score
+			return r.saidInterrupted() // all is saved but the test set's score
 		}
 		return r.withoutMemory(err)
 	}

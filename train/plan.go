@@ -102,7 +102,7 @@ func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error
 	if o.Card != nil {
 		target = op.CUDA
 	}
-	network, err := update.NetworkOn(target, p.net)
+	network, err := update.NetworkOn(target, p.net, cfg.Tuning())
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (p *planner) takeLessons() error {
 	if err := json.Unmarshal(p.o.Origin.Checkpoint.RawState(), &s); err != nil {
 		return fmt.Errorf("resume: the state in %s: %w", p.o.Origin.Checkpoint.Path, err)
 	}
-	l.Costs, p.ledger.state.Vocabulary = s.Lessons.Costs, s.Vocabulary
+	l.Costs, p.ledger.state.Vocabulary, p.ledger.state.Source, p.ledger.state.Config = s.Lessons.Costs, s.Vocabulary, s.Source, s.Config
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"konkanitrain/device"
 	"konkanitrain/engine"
 	"konkanitrain/model"
+	"konkanitrain/op"
 	"konkanitrain/update"
 )
 
@@ -35,7 +36,7 @@ func Compare(cfg Config, rows []int, seconds, tokensPerSecond float64) ([]Compar
 	if err != nil {
 		return nil, err
 	}
-	network, err := update.Network(p.net)
+	network, err := update.NetworkOn(op.CPU, p.net, cfg.Tuning())
 	if err != nil {
 		return nil, err
 	}

@@ -158,8 +158,8 @@ func TestResumeMakesRoom(t *testing.T) {
 		run.ledger.cfg.Run.KeepLast, run.ledger.cfg.Run.AverageLast = keepLast, averageLast
 		return run.ledger.withAdvice(&checkpoint.NoSpaceError{Free: -1}).Error()
 	}
-	testkit.MustContain(t, advice(3, 0), "--resume auto --keep_last 1 begins with removing")
-	testkit.MustContain(t, advice(1, 8), "--resume auto --keep_last 1 --average_last 0 begins with removing")
+	testkit.MustContain(t, advice(3, 0), " --resume auto --keep_last 1")
+	testkit.MustContain(t, advice(1, 8), "--resume auto --keep_last 1 --average_last 0")
 	run.ledger.dir = t.TempDir() // with nothing to remove
 	for _, s := range []string{advice(1, 0), advice(3, 8)} {
 		if strings.Contains(s, "--keep_last") {

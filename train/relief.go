@@ -33,12 +33,12 @@ func (r *run) withoutMemory(err error) error {
 	var large *update.TooLarge
 	switch {
 	case errors.As(err, &large):
-		return lacking(fmt.Errorf("%w; go on without such utterances: %s", err, r.resumeCommand("--on_oom skip")))
+		return lacking(fmt.Errorf("%w; go on without such utterances: %s", err, r.ledger.resumeCommand("--on_oom skip")))
 	case errors.As(err, &oom):
 		if r.onCard() {
-			return lacking(fmt.Errorf("%w; go on when more memory is free, or on a card with more: %s", err, r.resumeCommand("")))
+			return lacking(fmt.Errorf("%w; go on when more memory is free, or on a card with more: %s", err, r.ledger.resumeCommand("")))
 		}
-		return lacking(fmt.Errorf("%w; go on with fewer workers, or where there is more memory: %s", err, r.resumeCommand("--cpu_workers 1")))
+		return lacking(fmt.Errorf("%w; go on with fewer workers, or where there is more memory: %s", err, r.ledger.resumeCommand("--cpu_workers 1")))
 	}
 	return err
 }
@@ -71,11 +71,6 @@ func (e *memoryError) Error() string {
 
 // Unwrap is both: what it is, and why.
 func (e *memoryError) Unwrap() []error { return []error{ErrOutOfMemory, e.error} }
-
-// resumeCommand is the whole command that goes on with the run, for a shell.
-func (r *run) resumeCommand(flags string) string {
-	return strings.TrimSpace(fmt.Sprintf("%s --checkpoint_dir %s --resume auto %s", r.program, quoted(r.ledger.dir), flags))
-}
 
 // quoted is a word as a shell reads it.
 func quoted(word string) string {

@@ -3,6 +3,7 @@ package train
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -195,7 +196,7 @@ func TestInterruptedRunResumesBitForBit(t *testing.T) {
 					stop()
 				}
 			}
-			if err := run.loop(ctx); err != ErrInterrupted {
+			if err := run.loop(ctx); !errors.Is(err, ErrInterrupted) {
 				t.Fatalf("the run ended with %v, want ErrInterrupted", err)
 			}
 			run.close()

@@ -33,7 +33,6 @@ type run struct {
 	held        held                    // what it will hold beside buffers
 	buffersOnly bool                    // for tests: nothing else counts under the limit
 	computing   *recognize.Device       // the same, but for tests
-	program     string                  // see Options
 	reliefs     [update.Lowered + 1]int // how often each was needed in this session
 	replica     update.Replica
 	updater     *update.Updater

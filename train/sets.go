@@ -103,26 +103,32 @@ func (r *run) scored(ctx context.Context, path string) (*scored, error) {
 	return &scored{path, set, loader}, err
 }
 
-// vocabulary is that of the training texts. A checkpoint's must be the same; that of a model to start from is taken
-// over.
+// vocabulary is that of the training texts, with that of a model to start from. A checkpoint's must be the same; that
+// of a run which started from a model may hold more.
 func (r *run) vocabulary() (text.Tokenizer, error) {
 	train := r.sets.train
-	if s := r.ledger.source; s != nil {
-		r.report.say("the vocabulary is that of %s: %d entries", r.cfg.Run.InitFrom, s.Vocabulary.Size())
-		return s.Vocabulary, checkVocabSize(r.cfg, s.Vocabulary, r.cfg.Run.InitFrom)
-	}
 	from := r.ledger.origin.Checkpoint
 	if from != nil && r.cfg.Data.Tokenizer != tokenizerCharacters {
-		return r.ledger.state.Vocabulary.Tokenizer, nil
+		return r.ledger.state.Vocabulary.Tokenizer, nil // the file may be gone, or training texts have changed a letter
 	}
 	built, err := r.cfg.makeTokenizer(train.Texts())
 	if err != nil {
 		return nil, err
 	}
+	if s := r.ledger.source; s != nil {
+		v, err := r.startVocabulary(s, built)
+		if err != nil {
+			return nil, err
+		}
+		return v, checkVocabSize(r.cfg, v, r.cfg.Run.InitFrom+" with "+train.Path)
+	}
+	saved := r.ledger.state.Vocabulary
+	if saved.Tokenizer != nil && r.ledger.startedFromModel() && len(tokensBeside(built, saved)) == 0 {
+		return saved, checkVocabSize(r.cfg, saved, train.Path)
+	}
 	if err := checkVocabSize(r.cfg, built, train.Path); err != nil || from == nil {
 		return built, err
 	}
-	saved := r.ledger.state.Vocabulary
 	if diff := saved.Diff(built); len(diff) > 0 {
 		return nil, fmt.Errorf("resume from %s: its vocabulary is not that of %s (saved / now): %s; "+
 			"resume with the manifest the run began with, or start a new run with --init_from", from.Path, train.Path, words.List(diff, 5))

@@ -33,11 +33,6 @@ func TestSetsAreRefused(t *testing.T) {
 	_, err := setUp(t.Context(), c, Options{Out: &said})
 	testkit.MustFail(t, err, "the minimum count is too high")
 	testkit.MustContain(t, said.String(), "8 of 8 utterances used")
-	// Letters that weights to start from don't know.
-	from := once(t, elsewhere(t, base)).Run.CheckpointDir
-	c = elsewhere(t, base)
-	c.Run.InitFrom, c.Data.TrainManifest = filepath.Join(from, "step-00000002"), unknown
-	testkit.MustContain(t, refused(t, c), "unknown_limit")
 }
 
 // What package data refuses comes through, also what Validate has seen before.

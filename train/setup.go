@@ -24,14 +24,18 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	}
 	report := newReporter(o.Out)
 	r := &run{
-		cfg: cfg, first: true, base: baseBytes(), program: cmp.Or(o.Program, "konkanitrain"), buffersOnly: o.buffersOnly, staged: map[string]string{},
+		cfg: cfg, first: true, base: baseBytes(), buffersOnly: o.buffersOnly, staged: map[string]string{},
 		report: report, ledger: newLedger(cfg, report),
+	}
+	r.ledger.program = cmp.Or(o.Program, r.ledger.program)
+	r.ledger.record, r.ledger.settle, r.ledger.renewed = r.record, r.settle, r.folderRenewed
+	if o.Origin != nil && o.Origin.Checkpoint == nil {
+		r.ledger.sayNew()
 	}
 	if err := r.openDevice(o); err != nil {
 		return nil, err
 	}
 	r.stage("Start")
-	r.ledger.record, r.ledger.settle, r.ledger.renewed = r.record, r.settle, r.folderRenewed
 	for _, part := range []func() error{
 		func() error { return r.ledger.open(o.Origin) },
 		func() error { return r.loadData(ctx) },
@@ -92,7 +96,8 @@ func (r *run) allocate() error {
 	counts := model.Count(r.net)
 	r.ledger.state.Parameters = counts.Total
 	r.report.say("model: %v; vocabulary %d", counts, r.ledger.state.Vocabulary.Size())
-	network, err := update.NetworkOn(r.computing.Target(), r.net)
+	r.sayTuning()
+	network, err := update.NetworkOn(r.computing.Target(), r.net, r.cfg.Tuning())
 	if err != nil {
 		return err
 	}
@@ -109,7 +114,7 @@ func (r *run) allocate() error {
 	r.equip(replica)
 	r.judge = recognize.New(r.net, replica, r.cfg.Optimizer.BatchSize, r.ledger.state.Vocabulary, r.cfg.Policy())
 	r.judge.Share(r.fit())
-	r.ledger.memory, r.ledger.kernels = memory{replica, model.Parameters(r.net)}, r.kernels()
+	r.ledger.memory, r.ledger.kernels = newMemory(replica, r.net, r.cfg.Tuning()), r.kernels()
 	if err := r.prepareSnapshot(); err != nil {
 		return err
 	}
@@ -162,7 +167,7 @@ func (r *run) begin() error {
 		}
 	}
 	r.record("start", first)
-	r.report.startBar(r.total(), r.updater.Updates)
+	r.report.begin(pace{begun: r.updater.Updates, total: r.total(), epochs: r.cfg.Optimizer.NumEpochs})
 	r.ledger.started = time.Now()
 	return nil
 }

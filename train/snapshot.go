@@ -21,28 +21,35 @@ var ErrCardLost = errors.New("the card failed")
 // snapshot is a copy of a run on the host: weights, moments, and the state of that update. From it a run is saved whose
 // card has failed. There is one, so a card that fails while it is taken leaves none.
 type snapshot struct {
-	buffers    [3]device.Buffer // by engine.Flat
-	parameters []model.Parameter
-	offsets    map[string]int64 // of each parameter in each of the buffers
-	state      state
-	whole      bool // the buffers hold the weights and moments of state
+	parts [3]copyOf // by engine.Flat
+	state state
+	whole bool // the parts hold the weights and moments of state
+}
+
+// copyOf is the copy of a flat buffer.
+type copyOf struct {
+	buffer     device.Buffer
+	parameters []model.Parameter // that it holds: weights of all, moments of those that learn
+	offsets    map[string]int64  // of each of them, in bytes
 }
 
 // newSnapshot has the memory for a copy, all of it: there is none to be had when it is needed. Without memory the error
 // wraps *device.OutOfMemory.
-func newSnapshot(host device.Device, parameters []model.Parameter) (*snapshot, error) {
-	s := &snapshot{parameters: parameters, offsets: map[string]int64{}}
-	bytes := int64(0)
-	for _, p := range parameters {
-		s.offsets[p.Name] = bytes
-		bytes += parameterBytes(p)
-	}
-	for i := range s.buffers {
+func newSnapshot(host device.Device, m memory) (*snapshot, error) {
+	s := &snapshot{}
+	for of, parameters := range [][]model.Parameter{m.parameters, m.learned, m.learned} {
+		c := copyOf{parameters: parameters, offsets: map[string]int64{}}
+		bytes := int64(0)
+		for _, p := range parameters {
+			c.offsets[p.Name] = bytes
+			bytes += parameterBytes(p)
+		}
 		var err error
-		if s.buffers[i], err = host.Alloc(bytes, "copies of weights and moments"); err != nil {
+		if c.buffer, err = host.Alloc(bytes, "copies of weights and moments"); err != nil {
 			s.free()
 			return nil, err
 		}
+		s.parts[of] = c
 	}
 	return s, nil
 }
@@ -60,9 +67,9 @@ func (s *snapshot) free() {
 	if s == nil {
 		return
 	}
-	for _, b := range s.buffers {
-		if b != nil {
-			b.Free()
+	for _, c := range s.parts {
+		if c.buffer != nil {
+			c.buffer.Free()
 		}
 	}
 }
@@ -73,15 +80,15 @@ func (s *snapshot) take(replica update.Replica, now state) error {
 	odd, err := replica.Finite()
 	if err == nil && odd == nil {
 		// A card that has failed already says so before anything is overwritten.
-		err = replica.Export(engine.Weights, s.parameters[0].Name, io.Discard)
+		err = replica.Export(engine.Weights, s.parts[engine.Weights].parameters[0].Name, io.Discard)
 	}
 	if odd != nil || err != nil {
 		return err
 	}
 	s.whole = false
-	for of, b := range s.buffers {
-		for _, p := range s.parameters {
-			if err := replica.Export(engine.Flat(of), p.Name, io.NewOffsetWriter(b, s.offsets[p.Name])); err != nil {
+	for of, c := range s.parts {
+		for _, p := range c.parameters {
+			if err := replica.Export(engine.Flat(of), p.Name, io.NewOffsetWriter(c.buffer, c.offsets[p.Name])); err != nil {
 				return fmt.Errorf("the copy of %s on the host: %w", p.Name, err)
 			}
 		}
@@ -107,10 +114,12 @@ type copied struct {
 
 // Export writes a parameter's part of the copy.
 func (c *copied) Export(of engine.Flat, name string, w io.Writer) error {
-	for _, p := range c.parameters {
-		if p.Name == name && int(of) < len(c.buffers) {
-			_, err := io.Copy(w, io.NewSectionReader(c.buffers[of], c.offsets[name], parameterBytes(p)))
-			return err
+	if int(of) < len(c.parts) {
+		for _, p := range c.parts[of].parameters {
+			if p.Name == name {
+				_, err := io.Copy(w, io.NewSectionReader(c.parts[of].buffer, c.parts[of].offsets[name], parameterBytes(p)))
+				return err
+			}
 		}
 	}
 	return fmt.Errorf("the copy has no parameter %s in buffer %d", name, of)
@@ -122,7 +131,7 @@ func (c *copied) Finite() (*engine.NotFinite, error) { return nil, nil }
 // prepareSnapshot makes room for copies, where the run takes any.
 func (r *run) prepareSnapshot() (err error) {
 	if r.onCard() && r.cfg.Run.SnapshotEvery > 0 && !r.profiling() {
-		if r.snapshot, err = newSnapshot(r.host, r.ledger.memory.parameters); err != nil {
+		if r.snapshot, err = newSnapshot(r.host, r.ledger.memory); err != nil {
 			var oom *device.OutOfMemory
 			if errors.As(err, &oom) {
 				oom.Advice = "this is memory of the host, not of the card; --snapshot_every 0 does without the copy from which a run is saved whose card fails"
@@ -172,7 +181,7 @@ func (r *run) rescue(err error) error {
 	case !l.inside(l.newest):
 		return l.withNewest(err)
 	default:
-		return fmt.Errorf("%w\nupdate %d is saved in %s; %s made again: %s", err, l.onDisk, l.newest, areMade(again), r.resumeCommand(""))
+		return fmt.Errorf("%w\nupdate %d is saved in %s; %s made again: %s", err, l.onDisk, l.newest, areMade(again), r.ledger.resumeCommand(""))
 	}
 }
 

@@ -15,12 +15,15 @@ type state struct {
 	Config     json.RawMessage  `json:"config"` // by key, as in a YAML file
 	Vocabulary text.Stored      `json:"vocabulary"`
 	Stats      *feature.Stats   `json:"feature_stats,omitempty"` // of global normalization
+	Source     string           `json:"source,omitempty"`        // the model whose weights the run began with
 	Parameters int              `json:"parameters"`
 	Progress   progress         `json:"progress"`
 	LossScale  update.LossScale `json:"loss_scale"`
 	Warmup     warmup           `json:"warmup,omitzero"`
 	Lessons    lessons          `json:"memory,omitzero"`
 	Since      sums             `json:"since_record,omitzero"`
+	Epoch      epochLosses      `json:"epoch_losses,omitzero"`
+	Trend      trend            `json:"loss_trend,omitzero"`
 	Due        []int            `json:"due"`                  // updates after which a save was due, the last ones
 	Averaged   []int            `json:"averaged,omitempty"`   // updates whose weights these are the mean of; there is no optimizer then
 	AverageOf  string           `json:"average_of,omitempty"` // SHA-256 of the model that the run ended with, beside Averaged

@@ -22,7 +22,7 @@ func stoppedAt(t *testing.T, r *run, want int) error {
 		err = r.finish(t.Context())
 	}
 	r.close()
-	testkit.MustFail(t, err, "what was learned until then is saved in "+r.ledger.newest+": --resume auto goes on from there")
+	testkit.MustFail(t, err, "what was learned until then is saved in "+r.ledger.newest+"; to go on from there: konkanitrain --checkpoint_dir "+r.ledger.dir+" --resume auto")
 	if c, _, _ := checkpoint.Latest(r.ledger.dir); c == nil || c.Path != r.ledger.newest || want >= 0 && c.Step != want {
 		t.Fatalf("the newest checkpoint is %+v, want that of update %d", c, want)
 	}
@@ -146,11 +146,12 @@ func TestUpdateEndsInItsMiddle(t *testing.T) {
 	cfg := elsewhere(t, straight)
 	stop(cfg, 1, "there is no checkpoint yet: begin anew")
 	mustHave(t, cfg.Run.CheckpointDir)
-	stop(cfg, 3, "nothing after the last checkpoint is saved: --resume auto goes on from "+filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(2)))
+	stop(cfg, 3, "nothing after the last checkpoint, "+filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(2))+
+		", is saved; to go on from there: konkanitrain --checkpoint_dir "+cfg.Run.CheckpointDir+" --resume auto")
 	mustHave(t, cfg.Run.CheckpointDir, 2)
 	fork := elsewhere(t, cfg)
 	fork.Run.Resume = filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(2))
-	stop(fork, 0, "--resume "+fork.Run.Resume+" goes on from "+fork.Run.Resume)
+	stop(fork, 0, "konkanitrain --checkpoint_dir "+fork.Run.CheckpointDir+" --resume "+fork.Run.Resume)
 	mustHave(t, fork.Run.CheckpointDir)
 	traced(t, withResume(cfg), io.Discard)
 	mustEqualRun(t, cfg.Run.CheckpointDir, straight.Run.CheckpointDir, 5)

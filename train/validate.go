@@ -22,10 +22,12 @@ func (c Config) Validate() error {
 	p := set.Check()
 	c.networkRules(p)
 	c.dataRules(p)
+	c.tuningRules(p)
 	o, r := c.Optimizer, c.Run
 	p.Require(o.BatchSize < 1 || o.GradAccum <= maxWindow/o.BatchSize, "batch_size grad_accum",
 		"batch_size %d x grad_accum %d: want at most %d utterances in an update", o.BatchSize, o.GradAccum, maxWindow)
 	p.Require(r.Resume == "" || r.InitFrom == "", "resume init_from", "resume and init_from are both set: a resumed run has its weights already")
+	p.Require(r.InitFrom != "" || !r.InitPartial, "init_partial init_from", "init_partial is on, and init_from names no model to take anything from")
 	p.Add(settings.About("device", r.device().Check()))
 	_, _, err = r.memory().Budget()
 	p.Add(settings.About("memory_limit", err))

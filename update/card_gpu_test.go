@@ -5,6 +5,7 @@ package update
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"konkanitrain/data"
@@ -38,7 +39,13 @@ func openSimulated(t testing.TB) cuda.Card {
 // newCard is a replica on a card, with its start values.
 func newCard(t testing.TB, card cuda.Card, net model.Config, half bool) *engine.Card[Variant] {
 	t.Helper()
-	network, err := NetworkOn(op.CUDA, net)
+	return cardWith(t, card, net, half, Tuning{})
+}
+
+// cardWith is one that learns as the tuning says.
+func cardWith(t testing.TB, card cuda.Card, net model.Config, half bool, tuning Tuning) *engine.Card[Variant] {
+	t.Helper()
+	network, err := NetworkOn(op.CUDA, net, tuning)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,6 +190,53 @@ func TestSimulatedCardRecomputes(t *testing.T) {
 				t.Errorf("half precision %v, recompute %v: an arena of %d bytes, %d with less of it", half, way, bytes, arena)
 			}
 			arena = bytes
+		}
+	}
+}
+
+// A simulated card trains a part of a network, at several rates, as the CPU does; what is frozen keeps its bits.
+func TestSimulatedCardTuning(t *testing.T) {
+	card := openSimulated(t)
+	net := tinyNetwork(4, 1)
+	tuning := Tuning{
+		Freeze: []string{"encoder.blocks.0", "decoder.embed"},
+		Scales: []Scale{{"encoder", 0.1}, {"encoder.blocks.1.conv", 2}},
+	}
+	for _, half := range []bool{false, true} {
+		o := options
+		o.Half, o.WeightDecay = half, 0.1
+		want := rigOf(t, net, crewWith(t, net, 1, tuning))
+		got := rigOf(t, net, cardWith(t, card, net, half, tuning))
+		start := want.all(engine.Weights)
+		onCPU, onCard := New(net, want.Replica, o), New(net, got.Replica, o)
+		onCPU.LossScale.Scale, onCard.LossScale.Scale = 1024, 1024 // no overflow
+		for i := range 4 {
+			a, b := mustUpdate(t, onCPU, windowOfFour(net)), mustUpdate(t, onCard, windowOfFour(net))
+			if d := math.Abs(a.Loss-b.Loss) / a.Loss; d > 1e-3 || half && d > 0.02 {
+				t.Errorf("half precision %v, update %d: loss %v on the CPU, %v on the card", half, i+1, a.Loss, b.Loss)
+			}
+		}
+		for _, p := range model.Parameters(net) {
+			w, g, s := want.read(engine.Weights, p.Name), got.read(engine.Weights, p.Name), start[:p.Size()]
+			start = start[p.Size():]
+			if tuning.Frozen(p.Name) {
+				if !slices.Equal(g, s) || !slices.Equal(w, s) {
+					t.Errorf("%s is frozen and has changed", p.Name)
+				}
+				continue
+			}
+			if half || strings.HasSuffix(p.Name, "key.bias") { // whose gradient is only rounding noise
+				continue
+			}
+			// A step is at most the learning rate, times the factor; the two go the same way but for gradients near 0.
+			apart, moved := 0.0, 0.0
+			for i := range w {
+				apart += math.Abs(float64(w[i] - g[i]))
+				moved += math.Abs(float64(w[i] - s[i]))
+			}
+			if moved == 0 || apart > 0.02*moved {
+				t.Errorf("%s has moved by %g in all, and is %g apart", p.Name, moved, apart)
+			}
 		}
 	}
 }

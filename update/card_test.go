@@ -12,7 +12,7 @@ import (
 // the arena smaller.
 func TestNetworkCompilesForACard(t *testing.T) {
 	for _, layers := range []int{0, 1} {
-		net, err := NetworkOn(op.CUDA, tinyNetwork(4, layers))
+		net, err := NetworkOn(op.CUDA, tinyNetwork(4, layers), Tuning{})
 		if err != nil {
 			t.Fatal(err)
 		}

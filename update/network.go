@@ -36,22 +36,25 @@ var late = []string{model.Seeds, model.Scale}
 type network struct {
 	target     op.Target
 	config     model.Config
+	tuning     Tuning
 	parameters []engine.Parameter
 	starts     map[string]model.Parameter
 	tables     *model.Tables
 }
 
-// Network is a network of package model as the engine sees it: what a replica on the host is made of.
-func Network(c model.Config) (engine.Network[Variant], error) { return NetworkOn(op.CPU, c) }
+// Network is a network of package model as the engine sees it: what a replica on the host is made of. All of it learns.
+func Network(c model.Config) (engine.Network[Variant], error) { return NetworkOn(op.CPU, c, Tuning{}) }
 
-// NetworkOn is the network for replicas on a target.
-func NetworkOn(target op.Target, c model.Config) (engine.Network[Variant], error) {
+// NetworkOn is the network for replicas on a target, which learns as the tuning says.
+func NetworkOn(target op.Target, c model.Config, t Tuning) (engine.Network[Variant], error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	n := &network{target: target, config: c, starts: map[string]model.Parameter{}, tables: model.NewTables(c.DModel)}
+	n := &network{target: target, config: c, tuning: t, starts: map[string]model.Parameter{}, tables: model.NewTables(c.DModel)}
 	for _, p := range model.Parameters(c) {
-		n.parameters = append(n.parameters, engine.Parameter{Name: p.Name, Shape: p.Shape, Decay: p.Decay})
+		n.parameters = append(n.parameters, engine.Parameter{
+			Name: p.Name, Shape: p.Shape, Decay: p.Decay, Frozen: t.Frozen(p.Name), Scale: t.Scale(p.Name),
+		})
 		n.starts[p.Name] = p
 	}
 	return n, nil
@@ -97,7 +100,13 @@ func (n *network) Spec(v Variant) (engine.Spec, error) {
 		return spec, nil
 	}
 	spec.Loss, spec.Half, spec.Recompute = net.Loss, v.Half, v.Recompute
-	spec.Grads = net.Graph.Grad(net.Loss, net.Weights...)
+	for _, w := range net.Weights {
+		if !n.tuning.Frozen(w.Name()) {
+			spec.Learned = append(spec.Learned, w)
+		}
+	}
+	// Of the backward pass only what leads to these is compiled: it ends at the lowest of them.
+	spec.Grads = net.Graph.Grad(net.Loss, spec.Learned...)
 	if err := net.Graph.Err(); err != nil {
 		return engine.Spec{}, fmt.Errorf("the gradient for %+v: %w", v.Shape, err)
 	}

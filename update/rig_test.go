@@ -16,6 +16,7 @@ import (
 	"konkanitrain/engine"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
+	"konkanitrain/op"
 )
 
 // tinyNetwork is a network of which a pass takes a millisecond. Dropout is on.
@@ -62,7 +63,13 @@ func windowOfFour(net model.Config) []*data.Example {
 // newCrew is a replica for training on CPUs, with its start values.
 func newCrew(t testing.TB, net model.Config, workers int) *engine.Crew[Variant] {
 	t.Helper()
-	network, err := Network(net)
+	return crewWith(t, net, workers, Tuning{})
+}
+
+// crewWith is one that learns as the tuning says.
+func crewWith(t testing.TB, net model.Config, workers int, tuning Tuning) *engine.Crew[Variant] {
+	t.Helper()
+	network, err := NetworkOn(op.CPU, net, tuning)
 	if err != nil {
 		t.Fatal(err)
 	}

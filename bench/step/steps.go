@@ -47,7 +47,7 @@ func (x *steps) open(s settings) (err error) {
 	if s.device == "cuda" {
 		target = op.CUDA
 	}
-	network, err := update.NetworkOn(target, s.net)
+	network, err := update.NetworkOn(target, s.net, update.Tuning{})
 	if err != nil {
 		return err
 	}

@@ -102,14 +102,14 @@ func TestInterruptSaves(t *testing.T) {
 			if code := s.end(t); code != exitInterrupted {
 				t.Errorf("exit code %d, want %d; standard error:\n%s", code, exitInterrupted, s.stderr.String())
 			}
-			if !strings.Contains(s.stderr.String(), "finishing this update and saving") || !strings.Contains(s.stderr.String(), "--resume auto") {
+			if !strings.Contains(s.stderr.String(), "finishing this update and saving") || !strings.Contains(s.stderr.String(), "go on with: konkanitrain --checkpoint_dir run --resume auto\n") {
 				t.Errorf("standard error says neither what happens nor how to go on:\n%s", s.stderr.String())
 			}
 			entries, err := checkpoint.List(filepath.Join(dir, "run"))
 			if err != nil || len(entries) != 1 || entries[0].Step < 3 {
 				t.Fatalf("checkpoints %v (%v), want one of update 3 or later", entries, err)
 			}
-			again := start(t, dir, append(oneEpoch(flags), "--resume", "auto")...)
+			again := start(t, dir, "--checkpoint_dir", "run", "--resume", "auto", "--num_epochs", "1")
 			again.await(t, "resumed from")
 			if code := again.end(t); code != exitOK {
 				t.Errorf("resumed: exit code %d; standard error:\n%s", code, again.stderr.String())

@@ -60,7 +60,7 @@ func TestExitCodes(t *testing.T) {
 		{&usageError{errors.New("no such flag"), "train"}, 2, "konkanitrain: no such flag\n`konkanitrain help train` says what is possible.\n"},
 		{fmt.Errorf("%w: cuLaunchKernel", train.ErrCardLost), 75, "konkanitrain: the card failed: cuLaunchKernel\n"},
 		{fmt.Errorf("update 7: %w; go on with less", train.ErrOutOfMemory), 75, "konkanitrain: update 7: out of memory; go on with less\n"},
-		{train.ErrInterrupted, 130, "konkanitrain: interrupted: the state is saved; go on with --resume auto\n"},
+		{fmt.Errorf("%w; go on with: this", train.ErrInterrupted), 130, "konkanitrain: interrupted: the state is saved; go on with: this\n"},
 		{context.Canceled, 130, "konkanitrain: interrupted\n"},
 	} {
 		var said bytes.Buffer

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"konkanitrain/internal/settings"
 	"konkanitrain/recognize"
@@ -38,12 +39,18 @@ func runTrain(ctx context.Context, args []string, s streams) error {
 	return err
 }
 
-// ownName is what a person has typed to start this program, if that is one of its names; "" if it isn't.
+// ownName is what a person has typed to start this program, with the folder where that was needed, if it has one of its
+// names; "" if it hasn't. What `go run` has made is gone when it has ended.
 func ownName() string {
-	if name := filepath.Base(os.Args[0]); name == programName || name == gpuName {
+	typed := os.Args[0]
+	name := filepath.Base(typed)
+	switch {
+	case name != programName && name != gpuName:
+		return ""
+	case strings.Contains(typed, "go-build"):
 		return name
 	}
-	return ""
+	return typed
 }
 
 // trainOptions are the settings of a run and the YAML files they may come from.

@@ -9,10 +9,10 @@ import (
 
 // check is what a tag demands of a value. The zero value demands nothing.
 type check struct {
-	span           *span
-	choices        []string // as format writes them
-	notEmpty, path bool
-	pathMap        bool // FROM=TO, where TO is a path
+	span                  *span
+	choices               []string // as format writes them
+	notEmpty, path, words bool
+	pathMap               bool // FROM=TO, where TO is a path
 }
 
 // span is a range of numbers.
@@ -30,7 +30,8 @@ type bound struct {
 
 // parseCheck reads a check tag for values of type t.
 func parseCheck(tag string, t reflect.Type) (check, error) {
-	if t.Kind() == reflect.Slice {
+	list := t.Kind() == reflect.Slice
+	if list {
 		t = t.Elem()
 	}
 	name := typeName(t)
@@ -40,6 +41,8 @@ func parseCheck(tag string, t reflect.Type) (check, error) {
 		return check{}, nil
 	case tag == "not empty" && name == "string":
 		return check{notEmpty: true}, nil
+	case tag == "words" && name == "string" && list:
+		return check{notEmpty: true, words: true}, nil
 	case tag == "path" && name == "string":
 		return check{path: true}, nil
 	case tag == "not empty path" && name == "string":
@@ -164,6 +167,8 @@ func (s *Setting) problemOf(verb string, v reflect.Value) error {
 	switch {
 	case c.notEmpty && text == "":
 		return Problemf(s.Key, "%s is empty: give it a value", s.Key)
+	case c.words && strings.Contains(text, ","):
+		return Problemf(s.Key, "%s has %s: give it as several entries, without commas", s.Key, shown)
 	case c.path && CheckPath(s.Key, text) != nil:
 		return CheckPath(s.Key, text)
 	case c.pathMap:

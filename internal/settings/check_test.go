@@ -31,6 +31,7 @@ type checked struct {
 	File    string    `yaml:"file" default:"" check:"path" zero:"none" help:"h"`
 	Dir     string    `yaml:"dir" default:"d" check:"not empty path" help:"h"`
 	Count   uint64    `yaml:"count" default:"3" check:"3..5" help:"h"`
+	Words   []string  `yaml:"words" default:"a,b" check:"words" help:"h"`
 	Any     uint64    `yaml:"any" default:"18446744073709551615" check:"any" help:"h"`
 }
 
@@ -41,6 +42,8 @@ func TestCheck(t *testing.T) {
 		want   string
 	}{
 		{func(c *checked) {}, ""},
+		{func(c *checked) { c.Words = []string{"a.b", "c,d"} }, `words has "c,d": give it as several entries, without commas`},
+		{func(c *checked) { c.Words = []string{"a", ""} }, "words is empty: give it a value"},
 		{func(c *checked) { c.From = 0 }, "from is 0, want 1 or more"},
 		{func(c *checked) { c.From = math.MaxInt }, ""},
 		{func(c *checked) { c.Within = -1 }, "within is -1, want 0 (one for each core) to 1024"},

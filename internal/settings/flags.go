@@ -96,7 +96,7 @@ func (f *flagValue) parse() (reflect.Value, error) {
 			}
 		}
 	}
-	v, wrong, err := parseAll(f.texts, t)
+	v, wrong, err := parseAll(f.texts, t, f.setting.check.words)
 	if err != nil {
 		return v, fmt.Errorf("--%s is %q, %w", f.name, wrong, err)
 	}

@@ -6,7 +6,7 @@
 //
 // yaml, default, check and help have to be there, the others may:
 //   - yaml: the name of its key in a file and of its flag
-//   - default: its value where nobody sets it, written as for the flag; commas between the numbers of a list
+//   - default: its value where nobody sets it, written as for the flag; commas between the numbers or words of a list
 //   - check: the values it may have, in the grammar below
 //   - help: what it is; the meaning of zero and the choices of check are appended
 //   - zero: what 0 means, or a text that is empty; told in the help and when a value is wrong
@@ -28,6 +28,7 @@
 //	share             0..1, called a share
 //	auto|cpu|cuda     one of these texts or numbers
 //	not empty         any text but the empty one
+//	words             of a list: texts without commas, which a flag takes with commas between
 //	path              the path of a file or folder, or nothing; ~/ at its start is the home folder
 //	not empty path    both
 //	path map          FROM=TO, where TO is a path
@@ -253,7 +254,7 @@ func newSetting(f reflect.StructField, v reflect.Value) (*Setting, error) {
 	if text != "" || kind != reflect.Slice {
 		texts = []string{text}
 	}
-	if x.initial, text, err = parseAll(texts, f.Type); err != nil {
+	if x.initial, text, err = parseAll(texts, f.Type, x.check.words); err != nil {
 		return nil, fmt.Errorf("default is %q, %w", text, err)
 	}
 	if err := x.problem(x.initial); err != nil {

@@ -91,8 +91,8 @@ func parse(text string, t reflect.Type) (reflect.Value, error) {
 }
 
 // parseAll reads a value as the command line gives it: a list of all texts, any other value of the last one. Numbers of
-// a list may be split by commas; texts may hold commas. Wrong is the text that the error is about.
-func parseAll(texts []string, t reflect.Type) (v reflect.Value, wrong string, err error) {
+// a list, and words, may be split by commas; other texts may hold commas. Wrong is the text that the error is about.
+func parseAll(texts []string, t reflect.Type, words bool) (v reflect.Value, wrong string, err error) {
 	if t.Kind() != reflect.Slice {
 		last := texts[len(texts)-1]
 		v, err = parse(last, t)
@@ -101,7 +101,7 @@ func parseAll(texts []string, t reflect.Type) (v reflect.Value, wrong string, er
 	list := reflect.Zero(t)
 	for _, text := range texts {
 		parts := []string{text}
-		if t.Elem().Kind() != reflect.String {
+		if t.Elem().Kind() != reflect.String || words {
 			parts = strings.Split(text, ",")
 		}
 		for _, part := range parts {
