@@ -46,7 +46,8 @@ type Set struct {
 	Report     *Report
 	SampleRate int // Hz, that Frames counts at
 
-	rows      *rows // nil where the utterances were given
+	weights   []float64 // of its manifests; nil where each is 1
+	rows      *rows     // nil where the utterances were given
 	given     []*Utterance
 	tokenizer text.Tokenizer // nil before Tokenize
 	options   Options        // that it was loaded with
@@ -98,7 +99,7 @@ func (s *Set) All() iter.Seq2[int, *Utterance] {
 
 // Select is the set of the utterances that keep asks for by their places. Report is shared.
 func (s *Set) Select(keep func(i int) bool) *Set {
-	picked := &Set{Path: s.Path, SampleRate: s.SampleRate, Report: s.Report, tokenizer: s.tokenizer, options: s.options}
+	picked := &Set{Path: s.Path, SampleRate: s.SampleRate, Report: s.Report, tokenizer: s.tokenizer, options: s.options, weights: s.weights}
 	var list []int
 	for i := range s.Len() {
 		if keep(i) {
@@ -179,6 +180,24 @@ func (s *Set) sound(i int) (samples, rate int) {
 	return int(s.rows.samples[i]), s.rows.found[s.rows.sounds[i]].Info.Rate
 }
 
+// written is how the sound of utterance i is written.
+func (s *Set) written(i int) Sound {
+	if s.rows != nil {
+		return s.rows.written(i)
+	}
+	recording := s.given[i].Recording
+	if recording == nil { // an utterance of which only the lengths are known
+		return Sound{s.SampleRate, 1}
+	}
+	return Sound{recording.Info.Rate, recording.Info.Channels}
+}
+
+// written is how the sound of row i is written.
+func (r *rows) written(i int) Sound {
+	info := &r.found[r.sounds[i]].Info
+	return Sound{info.Rate, info.Channels}
+}
+
 // Text is the normalized text of utterance i.
 func (s *Set) Text(i int) string {
 	if s.rows == nil {
@@ -204,20 +223,29 @@ func (s *Set) Seconds() float64 { return s.Report.Seconds }
 // count brings the sums of a report up to date with the utterances, without those that were lost.
 func (s *Set) count(r *Report, lost func(i int) bool) {
 	r.Kept, r.Seconds, r.Shortest, r.Longest, r.StartsWithMark = 0, 0, 0, 0, 0
+	r.SampleRate, r.Sounds = s.SampleRate, map[Sound]int{}
 	for i := range s.Len() {
 		if lost != nil && lost(i) {
 			continue
 		}
-		d := s.Duration(i)
-		r.Kept++
-		r.Seconds += d
-		r.Longest = max(r.Longest, d)
-		if r.Kept == 1 || d < r.Shortest {
-			r.Shortest = d
-		}
-		if s.startsWithMark(i) {
-			r.StartsWithMark++
-		}
+		r.take(s.Duration(i), s.written(i), s.startsWithMark(i))
+	}
+}
+
+// take counts an utterance that is used.
+func (r *Report) take(seconds float64, written Sound, startsWithMark bool) {
+	r.Kept++
+	if r.Sounds == nil {
+		r.Sounds = map[Sound]int{}
+	}
+	r.Sounds[written]++
+	r.Seconds += seconds
+	r.Longest = max(r.Longest, seconds)
+	if r.Kept == 1 || seconds < r.Shortest {
+		r.Shortest = seconds
+	}
+	if startsWithMark {
+		r.StartsWithMark++
 	}
 }
 
