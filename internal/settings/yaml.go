@@ -131,6 +131,10 @@ func (r *reader) value(key string, node *yaml.Node, t reflect.Type) (reflect.Val
 	if t.Kind() != reflect.Slice {
 		return r.scalar(key, node, t)
 	}
+	if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!str" && t.Elem().Kind() == reflect.String {
+		v, _, err := parseAll([]string{node.Value}, t, false) // a list of one text
+		return v, err == nil
+	}
 	if node.Kind != yaml.SequenceNode {
 		r.bad(node, "%s is %s, want %s in square brackets, such as [%s]", key, found(node), wanted(t), example(t))
 		return reflect.Value{}, false
