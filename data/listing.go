@@ -9,12 +9,16 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"konkanitrain/data/archive"
+	"konkanitrain/data/audio"
 )
 
 // entry is one line of a manifest as it is written. Its strings may be parts of a text that is read; whoever keeps one
 // clones it.
 type entry struct {
 	id, audio, speaker string
+	source             audio.Source // where the sound lies, if audio is no path
 	text               string
 	offset, duration   float64  // seconds; duration 0 is not stated
 	odd                string   // a stated duration that is no number of seconds; "" if there is none
@@ -40,6 +44,7 @@ type listing struct {
 	prepare func(*entry) // comes before take; of several entries at once
 	take    func(*entry)
 	lines   int // that were taken
+	index   *archive.Index
 
 	notes   []string // about whole files
 	places  []string // folders, from base, in which audio may be too
@@ -55,6 +60,9 @@ func (l *listing) add(e entry) {
 
 // read reads a manifest of any form.
 func (l *listing) read(path string) error {
+	if is, err := l.archive(path); is || err != nil {
+		return err
+	}
 	stat, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("manifest: %w%s", err, tildeHint(path))

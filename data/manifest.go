@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"konkanitrain/data/archive"
 	"konkanitrain/internal/words"
 )
 
@@ -72,7 +73,7 @@ func newIntake(ctx context.Context, path string, o Options, r *rows) *intake {
 	r.paths.numbers = nil // the same path in another manifest may be another file
 	in := &intake{path: path, options: o, rows: r, from: len(r.places), sounds: len(r.paths.list), report: &Report{Path: path},
 		reasons: map[int]string{}, failed: map[Kind]int{}}
-	in.listing = listing{ctx: ctx, prepare: o.checkText, take: in.add}
+	in.listing = listing{ctx: ctx, prepare: o.checkText, take: in.add, index: archive.NewIndex(o.Index)}
 	return in
 }
 

@@ -27,6 +27,10 @@ type Options struct {
 	// list of twenty one would already be too many.
 	BadLimit float64
 
+	// Index is a folder where is kept what was found out of archives and of compressed sound, so that it is found out
+	// once; "" keeps it nowhere.
+	Index string
+
 	Workers int // goroutines that read audio headers; 0 means GOMAXPROCS
 }
 

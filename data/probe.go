@@ -24,6 +24,7 @@ type sound struct {
 func (in *intake) probe() error {
 	r := &resolver{base: in.base, maps: in.options.PathMap, places: in.places, parents: in.parents}
 	rows := in.rows
+	tars := &beside{in: in}
 	rows.found = append(rows.found, make([]sound, len(rows.paths.list)-in.sounds)...)
 	wanted := make([]bool, len(rows.found))
 	for i := in.from; i < len(rows.sounds); i++ {
@@ -36,21 +37,35 @@ func (in *intake) probe() error {
 	for range min(in.options.Workers, len(wanted)) {
 		wait.Go(func() {
 			for i := next.Add(1) - 1; int(i) < len(wanted) && in.ctx.Err() == nil; i = next.Add(1) - 1 {
-				if f := &rows.found[i]; wanted[i] {
-					f.path, f.instead, f.found = r.find(rows.paths.list[i])
-					if f.found {
-						f.Source = audio.File(f.path)
-						f.Info, f.err = audio.Probe(f.Source)
-					}
+				if wanted[i] {
+					in.look(&rows.found[i], int(i), r, tars)
 				}
 			}
 		})
 	}
 	wait.Wait()
+	in.index.Save() // also of a part, where it ends early
+	in.notes = append(in.notes, tars.notes()...)
+	in.notes = append(in.notes, in.index.Notes()...)
 	if in.ctx.Err() != nil {
 		return context.Cause(in.ctx)
 	}
 	return nil
+}
+
+// look finds sound number i and reads its header.
+func (in *intake) look(f *sound, i int, r *resolver, tars *beside) {
+	written := in.rows.paths.list[i]
+	if i < len(in.rows.sources) && in.rows.sources[i] != nil {
+		f.path, f.found, f.Source = written, true, in.rows.sources[i]
+	} else if f.path, f.instead, f.found = r.find(written); f.found {
+		f.Source = audio.File(f.path)
+	} else if f.Source, f.err = tars.find(written); f.Source != nil || f.err != nil {
+		f.found = true
+	}
+	if f.found && f.err == nil {
+		f.Info, f.err = in.index.Probe(f.Source)
+	}
 }
 
 // foundAny is one error if not a single file is where the manifest says.

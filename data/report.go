@@ -75,6 +75,9 @@ type Report struct {
 	Warnings       []string     // about the manifest as a whole
 	Unknown        text.Unknown // letters outside the vocabulary, once Tokenize has run
 
+	SampleRate int           // Hz, that sound is resampled to
+	Sounds     map[Sound]int // how many utterances kept have sound of this sort
+
 	tallies map[sort]tally
 }
 
@@ -185,6 +188,9 @@ func (r *Report) String() string {
 	}
 	if r.Unknown.Outside > 0 {
 		fmt.Fprintf(&b, "\n  %v", &r.Unknown)
+	}
+	for _, line := range r.soundLines() {
+		b.WriteString("\n  " + line)
 	}
 	for _, w := range r.Warnings {
 		b.WriteString("\n  warning: " + w)

@@ -180,6 +180,20 @@ func (s *Set) sound(i int) (samples, rate int) {
 	return int(s.rows.samples[i]), s.rows.found[s.rows.sounds[i]].Info.Rate
 }
 
+// written is how the sound of utterance i is written.
+func (s *Set) written(i int) Sound {
+	var recording *Recording
+	if s.rows == nil {
+		recording = s.given[i].Recording
+	} else {
+		recording = &s.rows.found[s.rows.sounds[i]].Recording
+	}
+	if recording == nil { // an utterance of which only the lengths are known
+		return Sound{s.SampleRate, 1}
+	}
+	return Sound{recording.Info.Rate, recording.Info.Channels}
+}
+
 // Text is the normalized text of utterance i.
 func (s *Set) Text(i int) string {
 	if s.rows == nil {
@@ -205,18 +219,20 @@ func (s *Set) Seconds() float64 { return s.Report.Seconds }
 // count brings the sums of a report up to date with the utterances, without those that were lost.
 func (s *Set) count(r *Report, lost func(i int) bool) {
 	r.Kept, r.Seconds, r.Shortest, r.Longest, r.StartsWithMark = 0, 0, 0, 0, 0
+	r.SampleRate, r.Sounds = s.SampleRate, map[Sound]int{}
 	for i := range s.Len() {
 		if lost != nil && lost(i) {
 			continue
 		}
-		r.take(s.Duration(i), s.startsWithMark(i))
+		r.take(s.Duration(i), s.written(i), s.startsWithMark(i))
 	}
 }
 
 // take counts an utterance that is used.
-func (r *Report) take(seconds float64, startsWithMark bool) {
+func (r *Report) take(seconds float64, sound Sound, startsWithMark bool) {
 	r.Kept++
 	r.Seconds += seconds
+	r.Sounds[sound]++
 	r.Longest = max(r.Longest, seconds)
 	if r.Kept == 1 || seconds < r.Shortest {
 		r.Shortest = seconds

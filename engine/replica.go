@@ -58,9 +58,9 @@ type Replica[K comparable] interface {
 	Export(of Flat, name string, w io.Writer) error
 	// Import reads what Export wrote.
 	Import(of Flat, name string, r io.Reader) error
-	// Mean replaces the weights that are learned by their mean with up to n others. load(i) imports the i-th, 0 .. n-1, as FirstMoments;
-	// where it fails, that one is left out. Both moments are overwritten, so only a finished run calls it. used lists
-	// the i that went in.
+	// Mean replaces the weights that are learned by their mean with up to n others. load(i) imports the i-th, 0 .. n-1,
+	// as FirstMoments; where it fails, that one is left out. Both moments are overwritten, so only a finished run calls
+	// it. used lists the i that went in.
 	Mean(n int, load func(i int) error) (used []int, err error)
 
 	// MachineBytes is what the programs that are kept take on the host once all of them are bound to memory, in bytes.

@@ -21,8 +21,7 @@ type Solver struct {
 
 var _ G.Solver = (*Solver)(nil)
 
-// NewSolver is a solver for parameters, which are no scalars. It steps all of them: of frozen ones Gorgonia is not to be
-// asked for gradients.
+// NewSolver is a solver for parameters, which are no scalars. It steps all of them: leave frozen ones out.
 func NewSolver(parameters []Parameter, next AdamW) (*Solver, error) {
 	s := &Solver{Next: next, parameters: parameters}
 	for _, p := range parameters {

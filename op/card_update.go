@@ -44,7 +44,7 @@ const DecayElements = 16
 //	In(4) the float16 copy of the weights [n], which is written; there is none without halves
 //	In(5) bytes [n/DecayElements, rounded up]: not 0 where weights decay. A tensor begins at a multiple of
 //	      DecayElements; elements between tensors are 0 everywhere, and stay 0
-//	In(6) constants [groups, CardConstants] float64, as [CardStep.Put] writes them; Clip and LossScale are the same in all
+//	In(6) constants [groups, CardConstants] float64, as [CardStep.Put] writes them, with one Clip and one LossScale
 //	In(7) status [CardStatus] float64, of which StatusOdd is read and the others are written
 //
 //	norm = sqrt(squares)/LossScale

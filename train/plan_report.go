@@ -61,6 +61,7 @@ type PlanParameters struct {
 	Encoder     int `json:"encoder"`
 	CTC         int `json:"ctc"`
 	Decoder     int `json:"decoder"`
+	Learned     int `json:"learned"` // those that are not frozen
 }
 
 // PlanTotal is who holds memory, in bytes.

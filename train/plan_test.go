@@ -253,7 +253,7 @@ func TestPlannedParameters(t *testing.T) {
 			cfg.Model.Subsampling = 2 // of this case alone, as its number for the subsampling says
 		}
 		cfg.Model.DModel, cfg.Model.EncoderLayers, cfg.Model.DecoderLayers, cfg.Model.VocabSize = c.D, c.Encoders, c.Decoders, c.Vocab
-		want := PlanParameters{c.Total, c.Subsample, c.Encoder - c.Subsample, c.CTC, c.Decoder}
+		want := PlanParameters{c.Total, c.Subsample, c.Encoder - c.Subsample, c.CTC, c.Decoder, c.Total}
 		if got := mustPlan(t, cfg, PlanOptions{Seconds: 0.5, TokensPerSecond: 10}).Parameters; got != want {
 			t.Errorf("%+v: %+v", c, got)
 		}

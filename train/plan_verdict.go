@@ -29,7 +29,7 @@ func (p *planner) figures() (*PlanReport, error) {
 	r := &PlanReport{
 		Target: "cpu", Title: words.Count(p.workers, "CPU worker"), Workers: p.workers,
 		Limit: p.pool.Usage().Limit, LimitFrom: p.limitFrom, Vocabulary: p.net.Vocab,
-		Parameters: PlanParameters{n.Total, n.Subsampling, n.Encoder, n.CTC, n.Decoder},
+		Parameters: PlanParameters{n.Total, n.Subsampling, n.Encoder, n.CTC, n.Decoder, size(p.cfg.Tuning().Learned(model.Parameters(p.net)))},
 		BatchSize:  p.cfg.Optimizer.BatchSize, Window: p.cfg.Window(), Recompute: p.cfg.Run.Recompute, FP16: p.cfg.Run.FP16,
 		Choice: []PlanPass{}, LeftOut: []PlanUtterance{}, Advice: []string{},
 	}

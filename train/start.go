@@ -71,8 +71,8 @@ func sameNetwork(d *recognize.Description, now Config) error {
 }
 
 // startVocabulary is the vocabulary of a run that starts from a model. Of characters it is the model's, and behind it
-// what the training texts have beside it: nothing is lost that the model can write, and every row keeps its place. Where
-// one of the two cuts texts otherwise it is that of the settings, and rows go by what their tokens write.
+// what the training texts have beside it: nothing is lost that the model can write, and every row keeps its place.
+// Where one of the two cuts texts otherwise it is that of the settings, and rows go by what their tokens write.
 func (r *run) startVocabulary(s *recognize.Description, built text.Tokenizer) (text.Tokenizer, error) {
 	path, kept := r.cfg.Run.InitFrom, s.Vocabulary
 	fresh, idle := tokensBeside(built, kept), tokensBeside(kept, built)

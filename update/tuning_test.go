@@ -2,11 +2,13 @@ package update
 
 import (
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"konkanitrain/engine"
+	"konkanitrain/internal/safetensors"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
 	"konkanitrain/op"
@@ -74,6 +76,31 @@ func TestFrozenPartsAreAsIfTheyStoodStill(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// In half precision, and where values are computed again, frozen parts keep their bits too, and the rest learns.
+func TestFrozenPartsInOtherWays(t *testing.T) {
+	net := tinyNetwork(4, 1)
+	for _, half := range []bool{false, true} {
+		for _, way := range []engine.Recompute{engine.RecomputeBlocks, engine.RecomputeAll} {
+			tuning := Tuning{Freeze: []string{"encoder.subsample", "encoder.blocks.0", "decoder.embed"}}
+			r := rigOf(t, net, crewWith(t, net, 2, tuning))
+			before := map[string][]float32{}
+			for _, p := range model.Parameters(net) {
+				before[p.Name] = r.read(engine.Weights, p.Name)
+			}
+			u := New(net, r.Replica, Options{BatchSize: 2, Half: half, Seed: 3, LearningRate: 1e-2, Warmup: 1, WeightDecay: 0.1, GradClip: 5})
+			u.LossScale.Scale, u.Runner.Fit.Recompute = 1024, []engine.Recompute{way}
+			for range 2 {
+				mustUpdate(t, u, windowOfFour(net))
+			}
+			for _, p := range model.Parameters(net) {
+				if slices.Equal(r.read(engine.Weights, p.Name), before[p.Name]) != tuning.Frozen(p.Name) {
+					t.Errorf("half precision %v, recompute %s: %s has changed: %v", half, way, p.Name, tuning.Frozen(p.Name))
+				}
+			}
+		}
 	}
 }
 
@@ -154,5 +181,65 @@ func TestTuning(t *testing.T) {
 	} {
 		_, err := ParseScales([]string{"encoder=0.1", text})
 		testkit.MustFail(t, err, want)
+	}
+}
+
+// Five updates with a frozen part and parameter groups of several rates are those of PyTorch: testdata/tuning.py has
+// made what they come to.
+func TestTuningIsTheReferences(t *testing.T) {
+	want, err := safetensors.Open(filepath.Join("testdata", "tuning.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer want.Close()
+	g := openGolden(t, "model_f4")
+	tuning := Tuning{
+		Freeze: []string{"encoder.subsample", "encoder.blocks.0.ffn1", "decoder.embed"},
+		Scales: []Scale{{"encoder", 0.1}, {"encoder.blocks.1.conv", 3}},
+	}
+	for _, e := range g.window {
+		e.Features = e.Features[:e.Frames*g.net.NumMels]
+	}
+	r := g.load(crewWith(t, g.net, 2, tuning))
+	start := map[string][]float32{}
+	for _, p := range model.Parameters(g.net) {
+		start[p.Name] = r.read(engine.Weights, p.Name)
+	}
+	u := New(g.net, r.Replica, Options{BatchSize: 4, LearningRate: 1e-3, Warmup: 3, WeightDecay: 0.1, GradClip: 0.5})
+	norms, _, err := want.Float64s("norm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, norm := range norms {
+		// Gradients of float32 differ by 1e-6 of their size, and by what the weights have drifted apart.
+		if out := mustUpdate(t, u, g.window); math.Abs(out.Norm-norm) > 1e-4*norm {
+			t.Errorf("update %d: the norm is %g, want %g", u.Updates, out.Norm, norm)
+		}
+	}
+	for _, p := range model.Parameters(g.net) {
+		got := r.read(engine.Weights, p.Name)
+		if tuning.Frozen(p.Name) {
+			if _, there := want.Info(p.Name); there || !slices.Equal(got, start[p.Name]) {
+				t.Errorf("%s is frozen: it is in the file: %v, or it has changed", p.Name, there)
+			}
+			continue
+		}
+		if strings.HasSuffix(p.Name, ".key.bias") { // whose true gradient is 0: Adam makes steps of what rounding leaves
+			continue
+		}
+		w, _, err := want.Float64s(p.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apart, moved := 0.0, 0.0
+		for i := range w {
+			apart += math.Abs(float64(got[i]) - w[i])
+			moved += math.Abs(float64(start[p.Name][i]) - w[i])
+		}
+		// Adam's first steps have the size of the rate whatever the gradient's is, so that a gradient which is small beside
+		// its tensor's others shows its rounding in full.
+		if !(apart <= 5e-3*moved) || moved == 0 {
+			t.Errorf("%s has moved by %g in all, and is %g from where it should be", p.Name, moved, apart)
+		}
 	}
 }

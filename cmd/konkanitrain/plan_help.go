@@ -19,7 +19,7 @@ it is set or fitted by auto_fit, and 1 where it doesn't.
 
 With --json the plan is one object. All sizes are bytes:
   target title workers limit limit_from   what it is planned for: cpu or the card's name; limit 0 is unknown
-  vocabulary parameters                   total, subsampling, encoder, ctc, decoder
+  vocabulary parameters                   total, subsampling, encoder, ctc, decoder; learned: those not frozen
   batch_size window recompute fp16        the settings; a window is the utterances of an update
   as_set fitted                           weights, gradients, moments, arena (one worker's activations), activations (of all
                                           workers), beside (all else under the limit), total; seconds of an update, 0 where

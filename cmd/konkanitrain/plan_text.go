@@ -25,6 +25,9 @@ func (t planText) String() string {
 	line("plan for", "%s, %s", r.Title, limitText(r))
 	line("network", "%s parameters: subsampling %s, encoder %s, ctc %s, decoder %s; vocabulary %d",
 		thousands(n.Total), thousands(n.Subsampling), thousands(n.Encoder), thousands(n.CTC), thousands(n.Decoder), r.Vocabulary)
+	if n.Learned < n.Total {
+		line("frozen", "%s parameters, which have no gradient and no moments; %s learn", thousands(n.Total-n.Learned), thousands(n.Learned))
+	}
 	precision := "float32"
 	if r.FP16 {
 		precision = "fp16"

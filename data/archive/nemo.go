@@ -52,24 +52,17 @@ func (b *Beside) Notes() []string { return b.notes }
 // part is the ending that NeMo gives names of the same recording from its second part on: a-sub1.wav for a.wav.
 var part = regexp.MustCompile(`-sub\d+(\.[^.]*)?$`)
 
-// Find is the member of this name, in tar number shard where several have it; a negative shard is not known. The source
-// is nil if there is none.
-func (b *Beside) Find(name string, shard int) (audio.Source, error) {
+// Find is the member of this name; nil if there is none. It is an error if several tars have it.
+func (b *Beside) Find(name string) (audio.Source, error) {
 	found := b.members[name]
 	if found == nil {
 		found = b.members[part.ReplaceAllString(name, "$1")]
 	}
-	switch {
-	case len(found) == 0:
+	switch len(found) {
+	case 0:
 		return nil, nil
-	case len(found) == 1:
+	case 1:
 		return found[0], nil
 	}
-	wanted := regexp.MustCompile(fmt.Sprintf(`(^|\D)0*%d\.tar$`, shard))
-	for _, s := range found {
-		if shard >= 0 && wanted.MatchString(filepath.Base(s.file.path)) {
-			return s, nil
-		}
-	}
-	return nil, fmt.Errorf("%s is in %s and in %s, and no shard_id says which is meant", name, found[0].file.path, found[1].file.path)
+	return nil, fmt.Errorf("%s is in %s and in %s; member names must be unique", name, found[0].file.path, found[1].file.path)
 }

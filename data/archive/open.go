@@ -22,8 +22,11 @@ func Open(ctx context.Context, path string, x *Index) (*List, error) {
 		if err != nil {
 			return nil, nil // who reads other manifests says so
 		}
-		if stat.IsDir() {
+		switch {
+		case stat.IsDir():
 			return openFolder(ctx, path, x)
+		case !stat.Mode().IsRegular():
+			return nil, nil // a pipe gives its bytes once
 		}
 		paths = []string{path}
 	}

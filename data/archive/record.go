@@ -43,7 +43,14 @@ func (r *replayer) between(low, high int64) int64 {
 }
 
 // count is a number of things that each take a byte or more.
-func (r *replayer) count() int { return int(r.between(0, int64(len(r.b)))) }
+func (r *replayer) count() int {
+	v := r.number()
+	if v < 0 || v > int64(len(r.b)) {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	return int(v)
+}
 
 func (r *replayer) text() string {
 	n := r.count()

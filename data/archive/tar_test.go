@@ -118,20 +118,16 @@ func TestBesideAManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		name  string
-		shard int
-		want  string
-	}{{"a.wav", -1, "0a"}, {"a-sub1.wav", -1, "0a"}, {"c-sub12.wav", 1, "1c"}, {"b.wav", 1, "1b"}, {"b.wav", 0, "0b"}} {
-		s, err := b.Find(c.name, c.shard)
-		if err != nil || s == nil || content(t, s) != c.want {
-			t.Errorf("%v: %v, %v", c, s, err)
+	for name, want := range map[string]string{"a.wav": "0a", "a-sub1.wav": "0a", "c-sub12.wav": "1c"} {
+		s, err := b.Find(name)
+		if err != nil || s == nil || content(t, s) != want {
+			t.Errorf("%v: %v, %v", name, s, err)
 		}
 	}
-	if s, err := b.Find("x.wav", 0); s != nil || err != nil {
+	if s, err := b.Find("x.wav"); s != nil || err != nil {
 		t.Error(s, err)
 	}
-	if _, err := b.Find("b.wav", -1); err == nil || !strings.Contains(err.Error(), "no shard_id") {
+	if _, err := b.Find("b.wav"); err == nil || !strings.Contains(err.Error(), "must be unique") {
 		t.Error(err)
 	}
 	if b, err := OpenBeside(t.Context(), os.TempDir()+"/none", NewIndex("")); b != nil || err != nil {

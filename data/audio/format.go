@@ -116,7 +116,7 @@ func (h *header) check(info *Info) error {
 		}
 	default:
 		return fmt.Errorf("the samples are coded as %s; PCM, float, A-law and mu-law are read: "+
-			"convert the file, for example with ffmpeg -c:a pcm_s16le", tagName(h.tag))
+			"%s (%w)", tagName(h.tag), toConvert(info.Path), ErrFormat)
 	}
 	h.settleBlock(info)
 	return nil

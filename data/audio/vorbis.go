@@ -148,6 +148,9 @@ func (s *oggStream) vorbisDecoder(w *window) (*vorbis.Decoder, error) {
 		if i == 1 {
 			continue // comments, which may hold pictures
 		}
+		if i == 2 {
+			b = codec.setup.forLibrary(b)
+		}
 		if err := dec.ReadHeader(b); err != nil {
 			return nil, err
 		}

@@ -11,6 +11,30 @@ import (
 type vorbisSetup struct {
 	long  []bool // by mode
 	books []vorbisBook
+	empty []int // bits before the end of each floor without partitions
+}
+
+// forLibrary is the header with what the library expects in a floor without partitions, as that of a channel for low
+// frequencies: a class, which nothing uses, of 13 bits.
+func (s *vorbisSetup) forLibrary(b []byte) []byte {
+	if len(s.empty) == 0 {
+		return b
+	}
+	const class = 3 + 2 + 8
+	out := make([]byte, 7, len(b)+2*len(s.empty)+1)
+	copy(out, b)
+	at, n := 0, 0 // bits that were written, and that were inserted
+	for i := range 8 * (len(b) - 7) {
+		if n < len(s.empty) && i == s.empty[n] {
+			at, n = at+class, n+1
+		}
+		for len(out) <= 7+at/8 {
+			out = append(out, 0)
+		}
+		out[7+at/8] |= b[7+i/8] >> (i & 7) & 1 << (at & 7)
+		at++
+	}
+	return out
 }
 
 // vorbisBook is a codebook: values of a vector, 0 where it has no vectors.
@@ -173,6 +197,9 @@ func (s *vorbisSetup) floor(r *bitsLow) error {
 	for i := range classes {
 		classes[i] = r.read(4)
 		most = max(most, classes[i])
+	}
+	if len(classes) == 0 {
+		s.empty = append(s.empty, r.at)
 	}
 	var dimensions [16]int
 	for class := range most + 1 {

@@ -7,7 +7,8 @@ import (
 
 // Nearest is the candidate that name was probably meant to be, "" if none is near. Near is a candidate at an edit
 // distance of a third of its letters or less, one with all the words of name or the other way round (warmup,
-// warmup_updates), and one whose words begin with the letters of name (lr, learning_rate).
+// warmup_updates), and one whose words begin with the letters of name (lr, learning_rate). Of the latter two kinds the
+// last comes first, and then what begins with name.
 func Nearest(name string, candidates []string) string {
 	name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
 	best, bestDistance := "", 0
@@ -27,7 +28,12 @@ func Nearest(name string, candidates []string) string {
 	words := strings.Split(name, "_")
 	for _, c := range candidates {
 		parts := strings.Split(c, "_")
-		if within(words, parts) || within(parts, words) || initials(parts) == name {
+		switch {
+		case initials(parts) == name:
+			consider(c, -2)
+		case strings.HasPrefix(c, name+"_"):
+			consider(c, -1)
+		case within(words, parts) || within(parts, words):
 			consider(c, distance(name, c))
 		}
 	}
