@@ -66,7 +66,7 @@ type trainOptions struct {
 
 // source is the flag for the files of settings.
 type source struct {
-	Config []string `yaml:"config" default:"" check:"path" help:"YAML file of settings; may be given several times: a later file overrules an earlier one"`
+	Config []string `yaml:"config" default:"" check:"not empty path" help:"YAML file of settings; may be given several times: a later file overrules an earlier one"`
 }
 
 func newTrainOptions(command string, config *train.Config) (*trainOptions, error) {

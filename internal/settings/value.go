@@ -99,9 +99,6 @@ func parseAll(texts []string, t reflect.Type, words bool) (v reflect.Value, wron
 		return v, last, err
 	}
 	list := reflect.Zero(t)
-	if len(texts) == 1 && texts[0] == "" {
-		return list, "", nil // no values
-	}
 	for _, text := range texts {
 		parts := []string{text}
 		if t.Elem().Kind() != reflect.String || words {
