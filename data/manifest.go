@@ -116,6 +116,7 @@ func (o Options) checkText(e *entry) {
 	}
 	e.text = o.Text.Normalize(e.text)
 	switch n := utf8.RuneCountInString(e.text); {
+	case n == 0 && o.KeepEmpty && !e.null:
 	case n == 0:
 		e.fail(EmptyText, "%s", e.name())
 	case o.MaxTextLength > 0 && n > o.MaxTextLength:

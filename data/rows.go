@@ -32,7 +32,7 @@ type rows struct {
 	speakers interned
 	files    interned
 	before   interned       // of prefixes
-	sources  []audio.Source // by path, of those that are none; it may be shorter than paths
+	members  []audio.Source // by path, of those that are none; it may be shorter than paths
 	found    []sound        // by path
 
 	pack []byte // to pack in
@@ -110,10 +110,10 @@ func (r *rows) add(e *entry) int {
 	if e.audio != "" {
 		sound = r.paths.number(e.audio)
 		if e.source != nil {
-			if need := int(sound) + 1 - len(r.sources); need > 0 {
-				r.sources = append(r.sources, make([]audio.Source, need)...)
+			if need := int(sound) + 1 - len(r.members); need > 0 {
+				r.members = append(r.members, make([]audio.Source, need)...)
 			}
-			r.sources[sound] = e.source
+			r.members[sound] = e.source
 		}
 	}
 	r.sounds = append(r.sounds, sound)

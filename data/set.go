@@ -186,18 +186,30 @@ func (s *Set) sound(i int) (samples, rate int) {
 	return int(s.rows.samples[i]), s.rows.found[s.rows.sounds[i]].Info.Rate
 }
 
+// recording is that of utterance i, nil where only its lengths are known.
+func (s *Set) recording(i int) *Recording {
+	if s.rows == nil {
+		return s.given[i].Recording
+	}
+	return &s.rows.found[s.rows.sounds[i]].Recording
+}
+
 // written is how the sound of utterance i is written.
 func (s *Set) written(i int) Sound {
-	var recording *Recording
-	if s.rows == nil {
-		recording = s.given[i].Recording
-	} else {
-		recording = &s.rows.found[s.rows.sounds[i]].Recording
+	if s.rows != nil {
+		return s.rows.written(i)
 	}
-	if recording == nil { // an utterance of which only the lengths are known
+	r := s.recording(i)
+	if r == nil {
 		return Sound{s.SampleRate, 1}
 	}
-	return Sound{recording.Info.Rate, recording.Info.Channels}
+	return Sound{r.Info.Rate, r.Info.Channels}
+}
+
+// written is how the sound of row i is written.
+func (r *rows) written(i int) Sound {
+	info := &r.found[r.sounds[i]].Info
+	return Sound{info.Rate, info.Channels}
 }
 
 // Text is the normalized text of utterance i.
@@ -235,10 +247,13 @@ func (s *Set) count(r *Report, lost func(i int) bool) {
 }
 
 // take counts an utterance that is used.
-func (r *Report) take(seconds float64, sound Sound, startsWithMark bool) {
+func (r *Report) take(seconds float64, written Sound, startsWithMark bool) {
 	r.Kept++
+	if r.Sounds == nil {
+		r.Sounds = map[Sound]int{}
+	}
+	r.Sounds[written]++
 	r.Seconds += seconds
-	r.Sounds[sound]++
 	r.Longest = max(r.Longest, seconds)
 	if r.Kept == 1 || seconds < r.Shortest {
 		r.Shortest = seconds

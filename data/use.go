@@ -30,8 +30,7 @@ func (in *intake) choose() {
 	}
 	for _, i := range in.used {
 		r.keep(kept, int(i))
-		info := &r.found[r.sounds[kept]].Info
-		in.report.take(r.seconds(kept), Sound{info.Rate, info.Channels}, r.letters.startsWithMark(r.at(kept).text))
+		in.report.take(r.seconds(kept), r.written(kept), r.letters.startsWithMark(r.at(kept).text))
 		kept++
 	}
 	r.cut(kept)

@@ -37,7 +37,7 @@ func TestManifestsThatWereOneText(t *testing.T) {
 func TestSetIdentityKnowsWeights(t *testing.T) {
 	a, b := speak(t, babble(6, 3, 1)...), speak(t, babble(5, 3, 2)...)
 	hash := func(paths ...string) string {
-		set, err := loadManifests(t.Context(), paths, Default(), true)
+		set, err := loadManifests(t.Context(), paths, Default(), true, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestSetIdentityKnowsWeights(t *testing.T) {
 	if one != hash(a, "") || one == two || two == weighted || weighted != hash(a, b+":2") {
 		t.Errorf("%s, %s, %s", one, two, weighted)
 	}
-	if _, err := loadManifests(t.Context(), []string{a + ":2"}, Default(), false); err == nil {
+	if _, err := loadManifests(t.Context(), []string{a + ":2"}, Default(), false, ""); err == nil {
 		t.Error("scores with a weight")
 	}
 }

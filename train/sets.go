@@ -19,7 +19,7 @@ const cacheWaves = 64 << 20
 func (r *run) loadData(ctx context.Context) error {
 	cfg, state := r.cfg, &r.ledger.state
 	var err error
-	if r.sets.train, err = loadManifests(ctx, cfg.Data.TrainManifest, cfg, true); err != nil {
+	if r.sets.train, err = loadManifests(ctx, cfg.Data.TrainManifest, cfg, true, r.index); err != nil {
 		return err
 	}
 	if state.Vocabulary.Tokenizer, err = r.vocabulary(); err != nil {
@@ -51,8 +51,12 @@ func (r *run) trainingLoader(set *data.Set) (*data.Loader, error) {
 	})
 }
 
-// loadManifests reads a set. Limits on length, and weights, are for training only.
-func loadManifests(ctx context.Context, paths []string, cfg Config, training bool) (*data.Set, error) {
+// indexDir is the folder in checkpoint_dir that keeps what was found out of archives and compressed sound.
+const indexDir = "index"
+
+// loadManifests reads a set. Limits on length, and weights, are for training only. index is a folder, as
+// data.Options has it.
+func loadManifests(ctx context.Context, paths []string, cfg Config, training bool, index string) (*data.Set, error) {
 	list, err := data.ParseManifests(paths)
 	if err != nil {
 		return nil, err
@@ -63,6 +67,7 @@ func loadManifests(ctx context.Context, paths []string, cfg Config, training boo
 		}
 	}
 	o := data.Options{
+		Index:      index,
 		SampleRate: cfg.Data.SampleRate, Text: cfg.Policy(), SkipBadLines: cfg.Data.SkipBadLines, BadLimit: cfg.Data.BadLineLimit,
 	}
 	if training {
@@ -92,7 +97,7 @@ func (r *run) scored(ctx context.Context, paths []string) (*scored, error) {
 	if !anyGiven(paths) {
 		return nil, nil
 	}
-	set, err := loadManifests(ctx, paths, r.cfg, false)
+	set, err := loadManifests(ctx, paths, r.cfg, false, r.index)
 	if err != nil {
 		return nil, err
 	}

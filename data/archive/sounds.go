@@ -60,7 +60,7 @@ func (x *Index) key(src audio.Source) (archive identity, key string, k known, er
 		archive, err = x.archive(s.file.path)
 	case *cell:
 		r.number(int64(s.row))
-		archive, err = x.archive(s.table.file.path)
+		archive, err = x.archive(s.places.file.path)
 	case audio.File:
 		id, err := identify(string(s))
 		return identity{}, id.path, known{size: id.size, time: id.time}, err
