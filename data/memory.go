@@ -69,8 +69,8 @@ func (l *Loader) speeds() []audio.Ratio {
 }
 
 // mostFeatures is what the features of the windows that exist at the same time take at most, in bytes: the window in
-// use, those that are ready, and the one that is being made. An epoch has each utterance once, or as often as its weight
-// says; windows of two epochs may exist at the same time.
+// use, those that are ready, and the one that is being made. An epoch has each utterance once, or as often as its
+// weight says; windows of two epochs may exist at the same time.
 func (l *Loader) mostFeatures() int64 {
 	counts := map[int64]int{} // utterances by the bytes of their longest features
 	speeds := l.speeds()

@@ -27,7 +27,7 @@ const (
 	TooLong        Kind = "longer than max_duration"
 	TextTooLong    Kind = "text longer than max_text_length"
 	CTCTooShort    Kind = "too few frames for CTC"
-	CTCTooFast     Kind = "too few frames for CTC at some speeds"
+	CTCTooFast     Kind = "too few frames for CTC at some speeds, which are not drawn for it"
 	WrongDuration  Kind = "stated duration is wrong, the audio's own is used"
 	OtherFile      Kind = "file found under another name"
 	RepeatedKey    Kind = "key twice in one line, the last is used"

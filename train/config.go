@@ -20,9 +20,9 @@ type Config struct {
 
 // DataConfig is about manifests, sound and text.
 type DataConfig struct {
-	TrainManifest     string    `yaml:"train_manifest" default:"" check:"path" help:"manifest to train on: JSON lines, CSV, Common Voice TSV or a Kaldi folder"`
-	ValManifest       string    `yaml:"val_manifest" default:"" check:"path" zero:"no validation" help:"manifest to validate on"`
-	TestManifest      string    `yaml:"test_manifest" default:"" check:"path" help:"manifest to score once, when training has ended: with the best weights, or the averaged ones where average_last is set"`
+	TrainManifest     []string  `yaml:"train_manifest" default:"" check:"path" help:"manifest to train on: a list or a folder (see the README for its forms); may be given several times, each with a weight, as a.jsonl:2 for twice in an epoch and b.jsonl:0.5 for half of it"`
+	ValManifest       []string  `yaml:"val_manifest" default:"" check:"path" help:"manifest to validate on; none is no validation; may be given several times"`
+	TestManifest      []string  `yaml:"test_manifest" default:"" check:"path" help:"manifest, or several, to score once, when training has ended: with the best weights, or the averaged ones where average_last is set"`
 	PathMap           []string  `yaml:"path_map" default:"" check:"path map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
 	SkipBadLines      bool      `yaml:"skip_bad_lines" default:"false" check:"any" help:"leave out manifest lines that can't be parsed, instead of stopping"`
 	BadLineLimit      float64   `yaml:"bad_line_limit" default:"0" check:"share" zero:"0.05, but ten lines in any case" help:"share of unusable manifest lines above which the run stops before training"`

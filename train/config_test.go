@@ -59,7 +59,7 @@ func TestOldSettings(t *testing.T) {
 		"seed": 18446744073709551615, "train_manifest": "\u003ca\u003e b", "path_map": []}`))
 	want := Default()
 	want.Model.DModel, want.Optimizer.LearningRate, want.Data.MinDuration, want.Data.Speeds = 96, 5e-4, 0, []float64{1, 0.5}
-	want.Run.Seed, want.Data.TrainManifest, want.Data.PathMap = 1<<64-1, "<a> b", []string{}
+	want.Run.Seed, want.Data.TrainManifest, want.Data.PathMap = 1<<64-1, []string{"<a> b"}, []string{}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 		t.Error(err, diff)
 	}

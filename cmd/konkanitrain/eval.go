@@ -16,7 +16,7 @@ import (
 // evalConfig is the settings of eval.
 type evalConfig struct {
 	trained      `yaml:",inline"`
-	Manifest     string   `yaml:"manifest" default:"" check:"path" help:"manifest to score on"`
+	Manifest     []string `yaml:"manifest" default:"" check:"path" help:"manifest to score on; may be given several times"`
 	PerUtterance string   `yaml:"per_utterance" default:"" check:"path" help:"file for one line of tab-separated values for each utterance; - for standard output"`
 	JSON         bool     `yaml:"json" default:"false" check:"any" help:"print the result as JSON"`
 	PathMap      []string `yaml:"path_map" default:"" check:"path map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
@@ -66,7 +66,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	}
 	defer model.Close()
 	rows := newTable(c.PerUtterance, s.out)
-	e, report, err := model.Evaluate(ctx, c.Manifest, recognize.EvaluateOptions{
+	e, report, err := model.EvaluateAll(ctx, c.Manifest, recognize.EvaluateOptions{
 		PathMap: c.PathMap, SkipBadLines: c.SkipBadLines, BadLineLimit: c.BadLineLimit, Progress: s.err, PerUtterance: rows.add,
 	})
 	if err := rows.end(err); err != nil {
@@ -76,7 +76,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if c.PerUtterance == "-" {
 		out = s.err
 	}
-	r := evalResult{model, c.Manifest, e, report}
+	r := evalResult{model, report.Path, e, report}
 	if c.JSON {
 		return r.json(out)
 	}
@@ -87,7 +87,12 @@ func runEval(ctx context.Context, args []string, s streams) error {
 // rules are what the settings have to agree with, on disk and on this machine.
 func (c *evalConfig) rules(p *settings.Problems) {
 	c.trained.rules(p)
-	p.Add(needManifest("manifest", c.Manifest))
+	if len(c.Manifest) == 0 {
+		p.Add(needManifest("manifest", ""))
+	}
+	for _, path := range c.Manifest {
+		p.Add(needManifest("manifest", path))
+	}
 	p.Add(settings.About("per_utterance", tableOnly(c.PerUtterance)))
 	p.Add(train.CheckPathMap(c.PathMap))
 	c.machine.rules(p)
