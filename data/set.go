@@ -180,16 +180,24 @@ func (s *Set) sound(i int) (samples, rate int) {
 	return int(s.rows.samples[i]), s.rows.found[s.rows.sounds[i]].Info.Rate
 }
 
+// recording is that of utterance i, nil where only its lengths are known.
+func (s *Set) recording(i int) *Recording {
+	if s.rows == nil {
+		return s.given[i].Recording
+	}
+	return &s.rows.found[s.rows.sounds[i]].Recording
+}
+
 // written is how the sound of utterance i is written.
 func (s *Set) written(i int) Sound {
 	if s.rows != nil {
 		return s.rows.written(i)
 	}
-	recording := s.given[i].Recording
-	if recording == nil { // an utterance of which only the lengths are known
+	r := s.recording(i)
+	if r == nil {
 		return Sound{s.SampleRate, 1}
 	}
-	return Sound{recording.Info.Rate, recording.Info.Channels}
+	return Sound{r.Info.Rate, r.Info.Channels}
 }
 
 // written is how the sound of row i is written.
