@@ -6,7 +6,6 @@ import (
 
 	"konkanitrain/data"
 	"konkanitrain/data/audit"
-	"konkanitrain/data/text"
 )
 
 // LoadForAudit reads the manifests of a configuration as a run would, to be looked at: what would be left out of
@@ -42,9 +41,9 @@ func LoadForAudit(ctx context.Context, cfg Config, trained, heldOut []string) ([
 	}
 }
 
-// tokenizeForAudit turns the texts of sets into tokens of the vocabulary that a run would make of those to train on.
+// tokenizeForAudit turns the texts of sets into tokens as a run would that trains on some of them.
 func tokenizeForAudit(cfg Config, trained, all []audit.Part) error {
-	v, err := text.Build(textsOf(trained), cfg.Data.MinCharCount)
+	t, err := cfg.makeTokenizer(textsOf(trained))
 	if err != nil {
 		return err
 	}
@@ -53,7 +52,7 @@ func tokenizeForAudit(cfg Config, trained, all []audit.Part) error {
 		if p.Role == audit.Train {
 			o.DropInfeasible, o.Speeds = cfg.Model.DecoderLayers == 0, cfg.Augment().Speeds
 		}
-		if err := p.Set.Tokenize(v, o); err != nil {
+		if err := p.Set.Tokenize(t, o); err != nil {
 			return err
 		}
 	}
