@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A set of compressed files, and of parts of them, is read as a set of WAV files is: by their content, with lengths that
+// A set of compressed files, and of parts of them, is read as a set of WAV files is: by content, with lengths that
 // are known from the start, and what is done with them said once.
 func TestCodedSet(t *testing.T) {
 	dir := t.TempDir()
