@@ -9,6 +9,13 @@ import (
 	"konkanitrain/data/audio"
 )
 
+// Pattern says whether a manifest's path is a pattern that stands for archives, such as shard-{000..009}.tar or
+// train-*.parquet. The error says why it stands for none.
+func Pattern(path string) (bool, error) {
+	paths, err := archive.Expand(path)
+	return paths != nil || err != nil, err
+}
+
 // archive reads a manifest that is one or more archives; false if it is something else.
 func (l *listing) archive(path string) (bool, error) {
 	found, err := archive.Open(l.ctx, path, l.index)

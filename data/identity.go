@@ -7,27 +7,43 @@ import (
 	"unsafe"
 
 	"konkanitrain/internal/philox"
+	"konkanitrain/internal/words"
 )
 
 // identities finds rows by their identity, and holds that no two have the same.
 type identities struct {
-	rows  *rows
-	slots []int32 // open addressing by key; 0 is free, else one more than the row
-	other []byte  // an identity that is compared
+	rows    *rows
+	named   int     // rows with a prefix
+	first   [2]int  // the first of them, and the row that has its identity without it
+	written []byte  // an identity that is compared
+	slots   []int32 // open addressing by key; 0 is free, else one more than the row
+	other   []byte  // an identity that is compared
 }
 
 // newIdentities gives each row its key. A path that is listed again without an id gets a number; an id that stands
-// twice is an error, as are two identities with the same key. path is the manifest's.
-func newIdentities(r *rows, path string) (*identities, error) {
+// twice is an error, as are two identities with the same key. path is the manifest's. Rows that have their keys are of
+// manifests that were read before: an identity of theirs has prefix before it here.
+func newIdentities(r *rows, path, prefix string) (*identities, error) {
 	n := len(r.places)
+	from := len(r.keys) // the rows of manifests that were read before
 	size := 8
 	for size < n+n/2 {
 		size *= 2
 	}
 	x := &identities{rows: r, slots: make([]int32, size)}
-	r.keys = make([]uint64, n)
+	for j, key := range r.keys {
+		x.fill(j, key)
+	}
+	r.keys = append(r.keys, make([]uint64, n-from)...)
+	if r.repeats != nil {
+		r.repeats = append(r.repeats, make([]int32, n-from)...)
+	}
+	if r.prefixes != nil {
+		r.prefixes = append(r.prefixes, make([]int32, n-from)...)
+	}
+	var id []byte
 	var plain []int32 // without an id, and with a path
-	for i := range n {
+	for i := from; i < n; i++ {
 		p := r.at(i)
 		if p.id == nil {
 			if r.sounds[i] >= 0 {
@@ -35,21 +51,23 @@ func newIdentities(r *rows, path string) (*identities, error) {
 			}
 			continue
 		}
-		j, slot := x.find(p.id)
+		x.prefix(i, &p, from, prefix)
+		id = r.appendBase(id[:0], i, &p)
+		j, slot := x.find(id)
 		if j >= 0 {
 			before := r.at(j)
 			return nil, fmt.Errorf("manifest %s: the id %s stands on lines %d and %d; it keys the random draws and must be unique, rename one",
-				r.files.list[p.file], p.id, before.line, p.line)
+				r.files.list[p.file], id, before.line, p.line)
 		}
-		if err := x.put(i, slot, p.id, path); err != nil {
+		if err := x.put(i, slot, id, path); err != nil {
 			return nil, err
 		}
 	}
 	listed := make([]int32, n) // how often the path of a row was listed again
-	var id []byte
 	for _, i := range plain {
 		i := int(i)
 		p := r.at(i)
+		x.prefix(i, &p, from, prefix)
 		id = r.appendBase(id[:0], i, &p)
 		base := len(id)
 		first, slot := x.find(id)
@@ -68,6 +86,45 @@ func newIdentities(r *rows, path string) (*identities, error) {
 		}
 	}
 	return x, nil
+}
+
+// prefix gives row i, which p was unpacked of, a prefix where a row before from has its identity.
+func (x *identities) prefix(i int, p *packedRow, from int, prefix string) {
+	if from == 0 {
+		return
+	}
+	x.written = x.rows.appendWritten(x.written[:0], i, p)
+	j, _ := x.find(x.written)
+	if j < 0 || j >= from {
+		return
+	}
+	if x.rows.prefixes == nil {
+		x.rows.prefixes = make([]int32, len(x.rows.places))
+	}
+	x.rows.prefixes[i] = 1 + x.rows.before.number(prefix)
+	if x.named++; x.named == 1 {
+		x.first = [2]int{i, j}
+	}
+}
+
+// fill takes in a row that has its key.
+func (x *identities) fill(row int, key uint64) {
+	mask := len(x.slots) - 1
+	slot := int(key) & mask
+	for x.slots[slot] != 0 {
+		slot = (slot + 1) & mask
+	}
+	x.slots[slot] = int32(row + 1)
+}
+
+// sayPrefixes says which identities have a prefix; "" where none has.
+func (x *identities) sayPrefixes(prefix string) string {
+	if x.named == 0 {
+		return ""
+	}
+	r, here, there := x.rows, x.rows.at(x.first[0]), x.rows.at(x.first[1])
+	return fmt.Sprintf("%s of %s stand in an earlier manifest too, and have %s before them here (the first: line %d, and line %d of %s)",
+		words.Count(x.named, "id"), r.files.list[here.file], prefix, here.line, there.line, r.files.list[there.file])
 }
 
 // find is the row with an identity, or -1 and the slot where it would be.

@@ -57,7 +57,7 @@ func TestIdentitiesAreThePlainOnes(t *testing.T) {
 			r.add(&e)
 		}
 		want, twice := plainIdentities(entries)
-		_, err := newIdentities(r, "x")
+		_, err := newIdentities(r, "x", "")
 		if (err != nil) != twice {
 			t.Fatalf("%v, %v", twice, err)
 		}

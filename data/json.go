@@ -98,6 +98,7 @@ func (e *entry) take(line string, o object) {
 	text := func(key string) string {
 		raw := o.get(key)
 		if isNull(raw) {
+			e.null = true
 			return ""
 		}
 		if raw[0] != '"' && e.kind == "" {

@@ -5,6 +5,7 @@ import (
 
 	"konkanitrain/data/audio"
 	"konkanitrain/data/feature"
+	"konkanitrain/internal/philox"
 )
 
 // Length is what is known of an utterance in an epoch before its file is read.
@@ -20,18 +21,28 @@ func (l *Loader) Lengths(epoch, k int, into []Length) []Length {
 	into = into[:0]
 	if l.order == nil {
 		for i := k * l.o.Window; k >= 0 && i < min((k+1)*l.o.Window, l.set.Len()); i++ {
-			into = append(into, l.length(epoch, i))
+			into = append(into, l.length(epoch, i, l.set.key(i)))
 		}
 		return into
 	}
-	for _, i := range l.order.Window(epoch, k) {
-		into = append(into, l.length(epoch, int(i)))
+	for _, entry := range l.order.Window(epoch, k) {
+		i, before := l.order.occurrence(entry)
+		into = append(into, l.length(epoch, i, occurrenceKey(l.set.key(i), before)))
 	}
 	return into
 }
 
-func (l *Loader) length(epoch, i int) Length {
-	return Length{Frames: l.frames(i, l.speed(epoch, l.set.key(i))), Tokens: l.set.Tokens(i)}
+// length is that of utterance i with a key.
+func (l *Loader) length(epoch, i int, key uint64) Length {
+	return Length{Frames: l.frames(i, l.speed(epoch, key)), Tokens: l.set.Tokens(i)}
+}
+
+// occurrenceKey is the key of an utterance that an epoch had so many times before: each time has its own draws.
+func occurrenceKey(key uint64, before int) uint64 {
+	if before == 0 {
+		return key
+	}
+	return philox.Key(key, uint64(before))
 }
 
 // frames is T of utterance i at a speed of the Loader. That its rate can be converted was checked when the Loader was

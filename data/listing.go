@@ -25,6 +25,7 @@ type entry struct {
 	part               bool     // from offset on, duration long; otherwise the whole file
 	twice              []string // keys that stand more than once in the line
 	textless           bool     // there is no key for a text in the line
+	null               bool     // what should be text is null, or not there
 	other              choice   // another key had another text
 	samples            bool     // offset and duration are in samples, not in seconds
 	file               string   // where it is written

@@ -98,7 +98,7 @@ func NewLoader(s *Set, o LoaderOptions) (*Loader, error) {
 	}
 	l.buffers.limit = l.mostFeatures()
 	if !o.Evaluate {
-		if l.order, err = NewOrder(s.frames(), o.Window, o.Seed); err != nil {
+		if l.order, err = newShared(s.frames(), s.shares(), o.Window, o.Seed); err != nil {
 			return nil, fmt.Errorf("loader: %w", err)
 		}
 	}
@@ -106,7 +106,12 @@ func NewLoader(s *Set, o LoaderOptions) (*Loader, error) {
 }
 
 // Windows is the number of windows in an epoch.
-func (l *Loader) Windows() int { return (l.set.Len() + l.o.Window - 1) / l.o.Window }
+func (l *Loader) Windows() int {
+	if l.order != nil {
+		return l.order.Windows()
+	}
+	return (l.set.Len() + l.o.Window - 1) / l.o.Window
+}
 
 // Window lists the utterances of window k of an epoch, without their sound.
 func (l *Loader) Window(epoch, k int) []*Utterance {
@@ -117,8 +122,15 @@ func (l *Loader) Window(epoch, k int) []*Utterance {
 		}
 		return out
 	}
-	for _, i := range l.order.Window(epoch, k) {
-		out = append(out, l.set.At(int(i)))
+	for _, entry := range l.order.Window(epoch, k) {
+		i, before := l.order.occurrence(entry)
+		u := l.set.At(i)
+		if before > 0 {
+			again := *u
+			again.Key = occurrenceKey(u.Key, before)
+			u = &again
+		}
+		out = append(out, u)
 	}
 	return out
 }

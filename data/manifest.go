@@ -15,38 +15,38 @@ import (
 // It is an error if a line can't be parsed (unless SkipBadLines), if an id stands twice, if more lines are bad
 // than BadLimit allows, and if nothing is left. Where the context ends first, the error is its cause.
 func Load(ctx context.Context, path string, o Options) (*Set, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
-	o = o.withDefaults()
-	in := newIntake(ctx, path, o)
-	err := in.read(path)
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	return LoadAll(ctx, []Manifest{{path, 1}}, o)
+}
+
+// load reads the manifest.
+func (in *intake) load() error {
+	err := in.read(in.path)
+	if in.ctx.Err() != nil {
+		return context.Cause(in.ctx)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if !o.SkipBadLines {
+	if !in.options.SkipBadLines {
 		if err := in.brokenLines(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if in.ids, err = newIdentities(in.rows, path); err != nil {
-		return nil, err
+	if in.ids, err = newIdentities(in.rows, in.path, in.prefix); err != nil {
+		return err
 	}
 	if err := in.probe(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := in.foundAny(); err != nil {
-		return nil, err
+		return err
 	}
 	in.sayChoices()
-	s := in.choose()
-	if err := s.enough(); err != nil {
-		return nil, err
+	if said := in.ids.sayPrefixes(in.prefix); said != "" {
+		in.notes = append(in.notes, said)
 	}
-	return s, nil
+	in.choose()
+	return in.enough()
 }
 
 // intake is a manifest that is being read.
@@ -54,19 +54,24 @@ type intake struct {
 	listing
 	path    string
 	options Options
-	rows    *rows
+	prefix  string // of identities that an earlier manifest has too
+	rows    *rows  // of this manifest, behind those of earlier ones
+	from    int    // the first row of this one
+	sounds  int    // the first of its sounds
 	ids     *identities
 	report  *Report
 
-	stated  []float64      // durations of the rows, in seconds; 0 is not stated
+	used    []int32        // rows
+	stated  []float64      // durations of the rows from from on, in seconds; 0 is not stated
 	reasons map[int]string // of rows that can't be used, the first of each kind
 	failed  map[Kind]int
 	choices []chosen
 	broken  []string // the first lines that can't be parsed
 }
 
-func newIntake(ctx context.Context, path string, o Options) *intake {
-	in := &intake{path: path, options: o, rows: &rows{letters: new(letters)}, report: &Report{Path: path},
+func newIntake(ctx context.Context, path string, o Options, r *rows) *intake {
+	r.paths.numbers = nil // the same path in another manifest may be another file
+	in := &intake{path: path, options: o, rows: r, from: len(r.places), sounds: len(r.paths.list), report: &Report{Path: path},
 		reasons: map[int]string{}, failed: map[Kind]int{}}
 	in.listing = listing{ctx: ctx, prepare: o.checkText, take: in.add, index: archive.NewIndex(o.Index)}
 	return in
@@ -111,6 +116,7 @@ func (o Options) checkText(e *entry) {
 	}
 	e.text = o.Text.Normalize(e.text)
 	switch n := utf8.RuneCountInString(e.text); {
+	case n == 0 && o.KeepEmpty && !e.null:
 	case n == 0:
 		e.fail(EmptyText, "%s", e.name())
 	case o.MaxTextLength > 0 && n > o.MaxTextLength:
@@ -127,25 +133,25 @@ func (e *entry) name() string {
 }
 
 // enough is an error if too many lines are bad, or if none is left.
-func (s *Set) enough() error {
-	if err := s.checkLimit(s.Report); err != nil {
+func (in *intake) enough() error {
+	if err := in.options.checkLimit(in.report); err != nil {
 		return err
 	}
-	if s.Report.Kept == 0 {
-		return errors.New("no utterance is left\n" + s.Report.String())
+	if in.report.Kept == 0 {
+		return errors.New("no utterance is left\n" + in.report.String())
 	}
 	return nil
 }
 
 // checkLimit is an error if a report names more bad lines than the options allow.
-func (s *Set) checkLimit(r *Report) error {
+func (o Options) checkLimit(r *Report) error {
 	bad := 0
 	for _, k := range kinds {
 		if k.Bad() {
 			bad += r.Count(k)
 		}
 	}
-	if limit, over := s.options.tooManyBad(bad, r.Lines); over {
+	if limit, over := o.tooManyBad(bad, r.Lines); over {
 		return fmt.Errorf("%d of %d lines are bad, the limit (bad_line_limit) is %s; correct the list or the files, or raise the limit\n%v",
 			bad, r.Lines, limit, r)
 	}

@@ -289,7 +289,7 @@ func TestLoadIsInterrupted(t *testing.T) {
 	if _, err := Load(ctx, path, Options{}); err != why {
 		t.Errorf("%v", err)
 	}
-	in := newIntake(context.Background(), path, Options{}.withDefaults())
+	in := newIntake(context.Background(), path, Options{}.withDefaults(), &rows{letters: new(letters)})
 	if err := in.read(path); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package data
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"konkanitrain/data/audio"
@@ -68,8 +69,8 @@ func (l *Loader) speeds() []audio.Ratio {
 }
 
 // mostFeatures is what the features of the windows that exist at the same time take at most, in bytes: the window in
-// use, those that are ready, and the one that is being made. An epoch has each utterance once; windows of two epochs
-// may exist at the same time.
+// use, those that are ready, and the one that is being made. An epoch has each utterance once, or as often as its weight
+// says; windows of two epochs may exist at the same time.
 func (l *Loader) mostFeatures() int64 {
 	counts := map[int64]int{} // utterances by the bytes of their longest features
 	speeds := l.speeds()
@@ -78,7 +79,7 @@ func (l *Loader) mostFeatures() int64 {
 		for _, speed := range speeds {
 			most = max(most, 4*int64(bufferLen(l.frames(i, speed), l.bins)))
 		}
-		counts[most]++
+		counts[most] += l.times(i)
 	}
 	windows, epochs := l.o.Ahead+1, 1
 	if l.o.Peeks {
@@ -89,11 +90,27 @@ func (l *Loader) mostFeatures() int64 {
 	} else {
 		epochs += (windows - 2 + l.Windows()) / l.Windows() // that so many windows in a row touch
 	}
-	left, sum := windows*min(l.o.Window, l.set.Len()), int64(0)
+	left, sum := windows*min(l.o.Window, l.perEpoch()), int64(0)
 	for _, bytes := range slices.Backward(slices.Sorted(maps.Keys(counts))) {
 		times := min(epochs*counts[bytes], left)
 		sum += int64(times) * bytes
 		left -= times
 	}
 	return sum
+}
+
+// times is the most that an epoch has utterance i.
+func (l *Loader) times(i int) int {
+	if l.o.Evaluate {
+		return 1
+	}
+	return int(math.Ceil(l.set.Weight(i)))
+}
+
+// perEpoch is how many utterances an epoch has.
+func (l *Loader) perEpoch() int {
+	if l.order == nil {
+		return l.set.Len()
+	}
+	return l.order.total
 }

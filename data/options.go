@@ -19,6 +19,7 @@ type Options struct {
 	MinDuration   float64 // seconds; shorter utterances are left out
 	MaxDuration   float64 // seconds; longer ones are left out; 0 means no limit
 	MaxTextLength int     // characters after normalization; longer ones are left out; 0 means no limit
+	KeepEmpty     bool    // use texts in which nothing is said too; a text that is missing, or null, is left out in any case
 
 	// SkipBadLines leaves lines out that can't be parsed. Without it the first such line is an error.
 	SkipBadLines bool

@@ -2,15 +2,21 @@ package data
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
 	"konkanitrain/internal/philox"
 )
 
-// siteOrder tells the draws of the order from other draws of the same seed.
-const siteOrder = 1
+// siteOrder and siteShare tell the draws of the order, and of what an epoch has of a share, from other draws of the
+// same seed.
+const (
+	siteOrder = 1
+	siteShare = 2
+)
 
 // groupWindows is how many windows share one sorting by length: enough that the utterances of a window are
 // alike, few enough that windows differ from epoch to epoch.
@@ -21,6 +27,8 @@ const groupWindows = 8
 // several goroutines.
 type Order struct {
 	lengths []int32
+	shares  []share // nil: an epoch has each utterance once
+	total   int     // utterances in an epoch
 	window  int
 	seed    uint64
 
@@ -43,11 +51,68 @@ func NewOrder(lengths []int32, window int, seed uint64) (*Order, error) {
 	if window < 1 {
 		return nil, fmt.Errorf("order: a window of %d utterances; batch size and accumulation must be 1 or more", window)
 	}
-	return &Order{lengths: lengths, window: window, seed: seed}, nil
+	return &Order{lengths: lengths, total: len(lengths), window: window, seed: seed}, nil
+}
+
+// share is utterances that an epoch has all the same number of times.
+type share struct {
+	members []int32
+	whole   int     // times that an epoch has each, and
+	part    float64 // the share of them that it has once more
+}
+
+// drawn is how many of the members an epoch has once more.
+func (s share) drawn() int { return int(math.Round(s.part * float64(len(s.members)))) }
+
+// newShared makes the order of utterances that come more or less often than once in an epoch. Window then gives what is
+// an utterance's place plus, for its second time in the epoch, the number of lengths, and so on: see occurrence. How
+// many there are is the same in every epoch; which are drawn is a function of the seed and the epoch.
+func newShared(lengths []int32, shares []share, window int, seed uint64) (*Order, error) {
+	o, err := NewOrder(lengths, window, seed)
+	if err != nil || shares == nil {
+		return o, err
+	}
+	o.shares, o.total = shares, 0
+	for _, s := range shares {
+		o.total += s.whole*len(s.members) + s.drawn()
+	}
+	if o.total == 0 {
+		return nil, errors.New("order: with these weights no utterance is left in an epoch; give larger ones")
+	}
+	return o, nil
+}
+
+// occurrence is the utterance that an entry of a Window stands for, and how often the epoch had it before.
+func (o *Order) occurrence(entry int32) (utterance, before int) {
+	return int(entry) % len(o.lengths), int(entry) / len(o.lengths)
+}
+
+// entries lists what an epoch has, before it is shuffled; nil for each utterance once.
+func (o *Order) entries(epoch int) []int32 {
+	if o.shares == nil {
+		return nil
+	}
+	draw := philox.NewStream(philox.Key(o.seed, uint64(epoch)), siteShare)
+	list := make([]int32, 0, o.total)
+	for _, s := range o.shares {
+		for k := range s.whole {
+			for _, i := range s.members {
+				list = append(list, int32(k*len(o.lengths))+i)
+			}
+		}
+		if n := s.drawn(); n > 0 {
+			places := draw.Perm(len(s.members))[:n]
+			slices.Sort(places)
+			for _, p := range places {
+				list = append(list, int32(s.whole*len(o.lengths))+s.members[p])
+			}
+		}
+	}
+	return list
 }
 
 // Windows is the number of windows, and so of updates, in an epoch; the last may hold fewer utterances.
-func (o *Order) Windows() int { return (len(o.lengths) + o.window - 1) / o.window }
+func (o *Order) Windows() int { return (o.total + o.window - 1) / o.window }
 
 // Window lists the utterances of window k, 0 <= k < Windows(), of an epoch, 0 or more. The result must not be
 // changed. Outside these bounds it is empty.
@@ -79,15 +144,18 @@ func (o *Order) table(epoch int) []int32 {
 
 func (o *Order) build(epoch int) []int32 {
 	draw := philox.NewStream(philox.Key(o.seed, uint64(epoch)), siteOrder)
-	n := len(o.lengths)
-	shuffled := make([]int32, n)
+	n := o.total
+	entries, shuffled := o.entries(epoch), make([]int32, n)
 	for i, j := range draw.Perm(n) {
 		shuffled[i] = int32(j)
+		if entries != nil {
+			shuffled[i] = entries[j]
+		}
 	}
 	whole := n / o.window
 	full := shuffled[:whole*o.window]
 	for g := range slices.Chunk(full, groupWindows*o.window) {
-		slices.SortStableFunc(g, func(a, b int32) int { return cmp.Compare(o.lengths[a], o.lengths[b]) })
+		slices.SortStableFunc(g, func(a, b int32) int { return cmp.Compare(o.length(a), o.length(b)) })
 	}
 	out := make([]int32, 0, n)
 	for _, w := range draw.Perm(whole) {
@@ -95,3 +163,5 @@ func (o *Order) build(epoch int) []int32 {
 	}
 	return append(out, shuffled[len(full):]...)
 }
+
+func (o *Order) length(entry int32) int32 { return o.lengths[int(entry)%len(o.lengths)] }

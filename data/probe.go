@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unique"
 
 	"konkanitrain/data/audio"
 )
@@ -25,10 +26,10 @@ func (in *intake) probe() error {
 	r := &resolver{base: in.base, maps: in.options.PathMap, places: in.places, parents: in.parents}
 	rows := in.rows
 	tars := &beside{in: in}
-	rows.found = make([]sound, len(rows.paths.list))
+	rows.found = append(rows.found, make([]sound, len(rows.paths.list)-in.sounds)...)
 	wanted := make([]bool, len(rows.found))
-	for i, s := range rows.sounds {
-		if s >= 0 && !wanted[s] {
+	for i := in.from; i < len(rows.sounds); i++ {
+		if s := rows.sounds[i]; s >= 0 && !wanted[s] {
 			wanted[s] = rows.at(i).unfit == 0
 		}
 	}
@@ -56,15 +57,17 @@ func (in *intake) probe() error {
 // look finds sound number i and reads its header.
 func (in *intake) look(f *sound, i int, r *resolver, tars *beside) {
 	written := in.rows.paths.list[i]
-	if i < len(in.rows.sources) && in.rows.sources[i] != nil {
-		f.path, f.found, f.Source = written, true, in.rows.sources[i]
+	if i < len(in.rows.members) && in.rows.members[i] != nil {
+		f.path, f.found, f.Source = written, true, in.rows.members[i]
 	} else if f.path, f.instead, f.found = r.find(written); f.found {
 		f.Source = audio.File(f.path)
 	} else if f.Source, f.err = tars.find(written); f.Source != nil || f.err != nil {
 		f.found = true
 	}
 	if f.found && f.err == nil {
-		f.Info, f.err = in.index.Probe(f.Source)
+		if f.Info, f.err = in.index.Probe(f.Source); f.err == nil {
+			f.Info.Path, f.Info.Format = f.path, unique.Make(f.Info.Format).Value() // once each in memory
+		}
 	}
 }
 
@@ -72,7 +75,8 @@ func (in *intake) look(f *sound, i int, r *resolver, tars *beside) {
 func (in *intake) foundAny() error {
 	r := in.rows
 	first, n := -1, 0
-	for i, s := range r.sounds {
+	for i := in.from; i < len(r.sounds); i++ {
+		s := r.sounds[i]
 		if s < 0 || r.at(i).unfit > 0 {
 			continue
 		}

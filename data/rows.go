@@ -22,13 +22,17 @@ type rows struct {
 	tokens  []int32 // U; nil before Tokenize
 	repeats []int32 // the number behind # of a path that is listed again; 0 for none; nil where there is none at all
 
+	sources  []uint16 // which of several manifests; nil where there is but one
+	prefixes []int32  // one more than the number of what stands before the identity; 0 for none; nil where there is none at all
+
 	places   []uint64 // of the packed rests
 	packed   arena
 	letters  *letters
 	paths    interned // of sounds, as they are written
 	speakers interned
 	files    interned
-	sources  []audio.Source // by path, of those that are none; it may be shorter than paths
+	before   interned       // of prefixes
+	members  []audio.Source // by path, of those that are none; it may be shorter than paths
 	found    []sound        // by path
 
 	pack []byte // to pack in
@@ -106,10 +110,10 @@ func (r *rows) add(e *entry) int {
 	if e.audio != "" {
 		sound = r.paths.number(e.audio)
 		if e.source != nil {
-			if need := int(sound) + 1 - len(r.sources); need > 0 {
-				r.sources = append(r.sources, make([]audio.Source, need)...)
+			if need := int(sound) + 1 - len(r.members); need > 0 {
+				r.members = append(r.members, make([]audio.Source, need)...)
 			}
-			r.sources[sound] = e.source
+			r.members[sound] = e.source
 		}
 	}
 	r.sounds = append(r.sounds, sound)
@@ -167,9 +171,17 @@ func (r *rows) appendID(b []byte, i int, p *packedRow) []byte {
 	return b
 }
 
-// appendBase appends what an identity is before it is told from others: the id key, or else the path as written (and
-// the offset).
+// appendBase appends what an identity is before paths are numbered: the id key, or else the path as written (and the
+// offset), behind the prefix where an earlier manifest has the same.
 func (r *rows) appendBase(b []byte, i int, p *packedRow) []byte {
+	if r.prefixes != nil && r.prefixes[i] > 0 {
+		b = append(b, r.before.list[r.prefixes[i]-1]...)
+	}
+	return r.appendWritten(b, i, p)
+}
+
+// appendWritten appends what an identity is in its manifest, before it is told from others.
+func (r *rows) appendWritten(b []byte, i int, p *packedRow) []byte {
 	switch {
 	case p.id != nil:
 		return append(b, p.id...)
@@ -224,6 +236,12 @@ func (r *rows) keep(k, i int) {
 	if r.repeats != nil {
 		r.repeats[k] = r.repeats[i]
 	}
+	if r.prefixes != nil {
+		r.prefixes[k] = r.prefixes[i]
+	}
+	if i < len(r.sources) {
+		r.sources[k] = r.sources[i]
+	}
 }
 
 // cut keeps the first n rows.
@@ -235,6 +253,10 @@ func (r *rows) cut(n int) {
 	if r.repeats != nil {
 		r.repeats = r.repeats[:n]
 	}
+	if r.prefixes != nil {
+		r.prefixes = r.prefixes[:n]
+	}
+	r.sources = r.sources[:min(n, len(r.sources))]
 }
 
 // settle gives up what is only needed to add lines.
@@ -260,6 +282,7 @@ func (r *rows) pick(list []int) *rows {
 	p := *r
 	p.keys, p.samples, p.frames, p.sounds, p.places = slices.Clone(r.keys), slices.Clone(r.samples), slices.Clone(r.frames), slices.Clone(r.sounds), slices.Clone(r.places)
 	p.tokens, p.repeats = slices.Clone(r.tokens), slices.Clone(r.repeats)
+	p.prefixes, p.sources = slices.Clone(r.prefixes), slices.Clone(r.sources)
 	for k, i := range list {
 		p.keep(k, i)
 	}

@@ -46,7 +46,8 @@ type Set struct {
 	Report     *Report
 	SampleRate int // Hz, that Frames counts at
 
-	rows      *rows // nil where the utterances were given
+	weights   []float64 // of its manifests; nil where each is 1
+	rows      *rows     // nil where the utterances were given
 	given     []*Utterance
 	tokenizer text.Tokenizer // nil before Tokenize
 	options   Options        // that it was loaded with
@@ -98,7 +99,7 @@ func (s *Set) All() iter.Seq2[int, *Utterance] {
 
 // Select is the set of the utterances that keep asks for by their places. Report is shared.
 func (s *Set) Select(keep func(i int) bool) *Set {
-	picked := &Set{Path: s.Path, SampleRate: s.SampleRate, Report: s.Report, tokenizer: s.tokenizer, options: s.options}
+	picked := &Set{Path: s.Path, SampleRate: s.SampleRate, Report: s.Report, tokenizer: s.tokenizer, options: s.options, weights: s.weights}
 	var list []int
 	for i := range s.Len() {
 		if keep(i) {
@@ -189,11 +190,20 @@ func (s *Set) recording(i int) *Recording {
 
 // written is how the sound of utterance i is written.
 func (s *Set) written(i int) Sound {
+	if s.rows != nil {
+		return s.rows.written(i)
+	}
 	r := s.recording(i)
 	if r == nil {
 		return Sound{s.SampleRate, 1}
 	}
 	return Sound{r.Info.Rate, r.Info.Channels}
+}
+
+// written is how the sound of row i is written.
+func (r *rows) written(i int) Sound {
+	info := &r.found[r.sounds[i]].Info
+	return Sound{info.Rate, info.Channels}
 }
 
 // Text is the normalized text of utterance i.
@@ -226,17 +236,24 @@ func (s *Set) count(r *Report, lost func(i int) bool) {
 		if lost != nil && lost(i) {
 			continue
 		}
-		d := s.Duration(i)
-		r.Kept++
-		r.Seconds += d
-		r.Sounds[s.written(i)]++
-		r.Longest = max(r.Longest, d)
-		if r.Kept == 1 || d < r.Shortest {
-			r.Shortest = d
-		}
-		if s.startsWithMark(i) {
-			r.StartsWithMark++
-		}
+		r.take(s.Duration(i), s.written(i), s.startsWithMark(i))
+	}
+}
+
+// take counts an utterance that is used.
+func (r *Report) take(seconds float64, written Sound, startsWithMark bool) {
+	r.Kept++
+	if r.Sounds == nil {
+		r.Sounds = map[Sound]int{}
+	}
+	r.Sounds[written]++
+	r.Seconds += seconds
+	r.Longest = max(r.Longest, seconds)
+	if r.Kept == 1 || seconds < r.Shortest {
+		r.Shortest = seconds
+	}
+	if startsWithMark {
+		r.StartsWithMark++
 	}
 }
 

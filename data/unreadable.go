@@ -62,7 +62,7 @@ func (s *Set) Outcome() *Report {
 
 // TooManyBad is an error if the lines that Load found bad, together with the utterances whose sound turned out to be
 // unreadable since, are more than Options.BadLimit allows.
-func (s *Set) TooManyBad() error { return s.checkLimit(s.Outcome()) }
+func (s *Set) TooManyBad() error { return s.options.checkLimit(s.Outcome()) }
 
 // read reads the samples of u. It is an error if they aren't those that the manifest was loaded with. The samples are
 // overwritten by the reader's next Read.

@@ -11,30 +11,28 @@ import (
 	"konkanitrain/internal/words"
 )
 
-// choose makes a Set of the lines that can be used. What isn't used, or is doubtful, is noted.
-func (in *intake) choose() *Set {
-	r, n := in.rows, len(in.stated)
-	r.samples, r.frames = make([]int64, n), make([]int32, n)
-	in.report.Lines, in.report.Warnings = n, in.notes
-	used := make([]bool, n)
-	for i := range n {
+// choose keeps the lines that can be used. What isn't used, or is doubtful, is noted.
+func (in *intake) choose() {
+	r, n := in.rows, len(in.rows.places)
+	r.samples, r.frames = append(r.samples, make([]int64, n-in.from)...), append(r.frames, make([]int32, n-in.from)...)
+	in.report.Lines, in.report.Warnings = n-in.from, in.notes
+	kept := in.from
+	for i := in.from; i < n; i++ {
 		l := line{intake: in, row: i, packedRow: r.at(i)}
-		if used[i] = l.use(); used[i] && r.repeats != nil && r.repeats[i] > 0 {
+		used := l.use()
+		if used && r.repeats != nil && r.repeats[i] > 0 {
 			l.note(RepeatedSource, false, "%v", again{in.ids, i})
 		}
-	}
-	kept := 0
-	for i := range n {
-		if used[i] {
-			r.keep(kept, i)
-			kept++
+		if used {
+			in.used = append(in.used, int32(i))
 		}
 	}
+	for _, i := range in.used {
+		r.keep(kept, int(i))
+		in.report.take(r.seconds(kept), r.written(kept), r.letters.startsWithMark(r.at(kept).text))
+		kept++
+	}
 	r.cut(kept)
-	r.settle()
-	s := &Set{Path: in.path, SampleRate: in.options.SampleRate, Report: in.report, options: in.options, rows: r}
-	s.count(in.report, nil)
-	return s
 }
 
 // line is a row while it is decided about.
@@ -65,7 +63,7 @@ func (l *line) use() bool {
 	if l.unfit > 0 {
 		return l.skip(kinds[l.unfit-1], "%s", l.reasons[i])
 	}
-	f, stated := &r.found[r.sounds[i]], l.stated[i]
+	f, stated := &r.found[r.sounds[i]], l.stated[i-l.from]
 	switch {
 	case !f.found:
 		return l.skip(Missing, "%s%s", f.path, tildeHint(r.paths.list[r.sounds[i]]))

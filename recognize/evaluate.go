@@ -27,8 +27,10 @@ const utterancesPerWorker = 16
 // of batchSize.
 func WindowFor(batchSize int) int { return max(16, 4*batchSize) }
 
-// Evaluate scores every utterance of a manifest whose sound can be read, whatever its length. The report says what
-// became of every line. Where the context ends first, the error is its cause.
+// Evaluate scores every utterance of a manifest whose sound can be read, whatever its length; where its text is empty,
+// all that is recognized is an error. Failed counts all files that can't be read, whenever that turned out. The report
+// says what became of every line. That nothing could be scored is an error. Where the context ends first, the error is
+// its cause.
 func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions) (*Evaluation, *data.Report, error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard
@@ -38,6 +40,7 @@ func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions
 		return nil, nil, err
 	}
 	fmt.Fprintln(o.Progress, set.Report)
+	sayForeign(o.Progress, set)
 	window := utterancesPerWorker * m.workers()
 	loader, err := data.NewLoader(set, data.LoaderOptions{
 		Evaluate: true, Window: window, Feature: m.Description.Features, Workers: m.workers(),
@@ -72,7 +75,25 @@ func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions
 	for _, n := range unfit {
 		report.Add(n)
 	}
+	if e.NothingRead() {
+		return nil, nil, fmt.Errorf("nothing of %s could be scored\n%v", manifest, report)
+	}
+	e.Failed, e.FailedWords, e.FailedChars = 0, 0, 0 // counted anew: with the files of which only the name or the header was read
+	for _, kind := range []data.Kind{data.Missing, data.Unreadable, data.PastEnd, data.NoMemory} {
+		e.Failed += report.CountOf(kind, true)
+	}
 	return e, report, nil
+}
+
+// foreign is the share of letters outside the vocabulary above which the texts are in doubt.
+const foreign = 0.05
+
+// sayForeign warns of texts that the model can't have learned to write.
+func sayForeign(w io.Writer, set *data.Set) {
+	if u := &set.Report.Unknown; u.Share() > foreign {
+		fmt.Fprintf(w, "WARNING: %v: the model can write none of them, and each is an error; "+
+			"are these texts in the language and the script that it was trained on?\n", u)
+	}
 }
 
 // makeRoom has passes fit what is left beside what a loader reads ahead, or refuses a set that can't be read.
@@ -99,6 +120,7 @@ func (m *Model) readManifest(ctx context.Context, manifest string, o EvaluateOpt
 	}
 	set, err := data.Load(ctx, manifest, data.Options{
 		SampleRate: d.Features.SampleRate, Text: d.Policy, PathMap: paths, SkipBadLines: o.SkipBadLines, BadLimit: o.BadLineLimit,
+		KeepEmpty: true,
 	})
 	if err != nil {
 		return nil, err

@@ -29,13 +29,13 @@ func TestSharedLinesThatAreLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"w00.wav", "w01.wav", "w02.wav"}; !slices.Equal(scored, want) || e.Score.Utterances != 3 || e.Score.Words.Ref != 3 {
+	if want := []string{"w00.wav", "w01.wav", "w02.wav", "noise.wav"}; !slices.Equal(scored, want) || e.Score.Utterances != 4 || e.Score.Words.Ref != 3 || e.Failed != 3 {
 		t.Errorf("%q are scored, %+v, want %q", scored, e, want)
 	}
-	if report.Lines != 7 || report.Kept != 3 || report.Count(data.Missing) != 1 || report.Count(data.Unreadable) != 2 || report.Count(data.EmptyText) != 1 {
+	if report.Lines != 7 || report.Kept != 4 || report.Count(data.Missing) != 1 || report.Count(data.Unreadable) != 2 || report.Count(data.EmptyText) != 0 {
 		t.Errorf("%v", report)
 	}
-	testkit.MustContain(t, said.String(), "nowhere.wav", "cut.wav", "nan.wav", "noise.wav")
+	testkit.MustContain(t, said.String(), "nowhere.wav", "cut.wav", "nan.wav", "WARNING: 17 of 17 letters (100.00 %) are outside the vocabulary")
 }
 
 // Whatever is in a file, it gives a text or an error that names it, and the same in any company.

@@ -17,7 +17,7 @@ func LoadForAudit(ctx context.Context, cfg Config, trained, heldOut []string) ([
 	var parts []audit.Part
 	load := func(paths []string, role audit.Role) error {
 		for _, path := range paths {
-			set, err := loadManifest(ctx, path, cfg, role == audit.Train)
+			set, err := loadManifest(ctx, path, cfg, role == audit.Train, "")
 			if err != nil {
 				return err
 			}

@@ -18,6 +18,7 @@ import (
 type run struct {
 	cfg         Config
 	sets        sets
+	index       string // folder, see data.Options; "" in a plan, which writes nothing
 	net         model.Config
 	device      *recognize.Device       // what computes
 	pool        *device.Pool            // of the replica's buffers

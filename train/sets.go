@@ -18,7 +18,7 @@ const cacheWaves = 64 << 20
 func (r *run) loadData(ctx context.Context) error {
 	cfg, state := r.cfg, &r.ledger.state
 	var err error
-	if r.sets.train, err = loadManifest(ctx, cfg.Data.TrainManifest, cfg, true); err != nil {
+	if r.sets.train, err = loadManifest(ctx, cfg.Data.TrainManifest, cfg, true, r.index); err != nil {
 		return err
 	}
 	if state.Vocabulary.Tokenizer, err = r.vocabulary(); err != nil {
@@ -50,9 +50,13 @@ func (r *run) trainingLoader(set *data.Set) (*data.Loader, error) {
 	})
 }
 
-// loadManifest reads a set. Limits on length are for training only.
-func loadManifest(ctx context.Context, path string, cfg Config, training bool) (*data.Set, error) {
+// indexDir is the folder in checkpoint_dir that keeps what was found out of archives and compressed sound.
+const indexDir = "index"
+
+// loadManifest reads a set. Limits on length are for training only. index is a folder, as data.Options has it.
+func loadManifest(ctx context.Context, path string, cfg Config, training bool, index string) (*data.Set, error) {
 	o := data.Options{
+		Index:      index,
 		SampleRate: cfg.Data.SampleRate, Text: cfg.Policy(), SkipBadLines: cfg.Data.SkipBadLines, BadLimit: cfg.Data.BadLineLimit,
 	}
 	if training {
@@ -83,7 +87,7 @@ func (r *run) scored(ctx context.Context, path string) (*scored, error) {
 	if path == "" {
 		return nil, nil
 	}
-	set, err := loadManifest(ctx, path, r.cfg, false)
+	set, err := loadManifest(ctx, path, r.cfg, false, r.index)
 	if err != nil {
 		return nil, err
 	}

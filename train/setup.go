@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"konkanitrain/device"
@@ -24,7 +25,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	}
 	report := newReporter(o.Out)
 	r := &run{
-		cfg: cfg, first: true, base: baseBytes(), buffersOnly: o.buffersOnly, staged: map[string]string{},
+		cfg: cfg, index: filepath.Join(cfg.Run.CheckpointDir, indexDir), first: true, base: baseBytes(), buffersOnly: o.buffersOnly, staged: map[string]string{},
 		report: report, ledger: newLedger(cfg, report),
 	}
 	r.ledger.program = cmp.Or(o.Program, r.ledger.program)

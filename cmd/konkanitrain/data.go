@@ -124,7 +124,7 @@ func (o *dataOptions) read() (dataAsked, error) {
 		err = errors.Join(err, errors.New("no manifest is given: name that of the training set behind `data`, and behind it those that are held out"))
 	}
 	for _, path := range append(asked.train[:len(asked.train):len(asked.train)], asked.heldOut...) {
-		err = errors.Join(err, needFile("manifest", path, "FILE"))
+		err = errors.Join(err, needManifest("manifest", path))
 	}
 	size, wrong := words.ParseBytes(o.own.HTMLSound)
 	if asked.pageSound = size; wrong != nil {

@@ -8,6 +8,7 @@ import (
 
 	"konkanitrain/data"
 	"konkanitrain/internal/settings"
+	"konkanitrain/internal/words"
 	"konkanitrain/recognize"
 	"konkanitrain/train"
 )
@@ -37,9 +38,11 @@ func evalHelp() (string, error) {
 		return "", err
 	}
 	return usageLine(evalCommand()) + `
-Texts of the manifest are written by the policy that is stored with the model, and every utterance is scored whose
-sound can be read and whose text is not empty; the others are counted, and with --json listed with the reasons. Rates
-are errors of all utterances over words (characters) of all references. Characters are code points, spaces included.
+Texts of the manifest are written by the policy that is stored with the model, and every utterance is scored that has a
+text and whose sound can be read; the others are counted with the reasons, and with --json listed. Of a text that is
+empty ("") all recognized words are errors. Rates are errors of all utterances over words (characters) of all
+references. Characters are code points, spaces included. The exit code is 0 whatever is left out, unless that is more
+than bad_line_limit or everything: then it is 1.
 Progress goes to standard error, the result to standard output (to standard error with --per_utterance -).
 ` + o.usages(), nil
 }
@@ -84,7 +87,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 // rules are what the settings have to agree with, on disk and on this machine.
 func (c *evalConfig) rules(p *settings.Problems) {
 	c.trained.rules(p)
-	p.Add(needFile("manifest", c.Manifest, "FILE (JSON lines, CSV, Common Voice TSV or a Kaldi folder)"))
+	p.Add(needManifest("manifest", c.Manifest))
 	p.Add(settings.About("per_utterance", tableOnly(c.PerUtterance)))
 	p.Add(train.CheckPathMap(c.PathMap))
 	c.machine.rules(p)
@@ -101,25 +104,25 @@ type evalResult struct {
 // text is the result for people: every rate with the integers behind it.
 func (r evalResult) text() string {
 	e := r.scored
-	w, n := e.Score.Words, e.Score.Utterances
+	w, n, out := e.Score.Words, e.Score.Utterances, r.report.Lines-e.Score.Utterances
 	parts := ""
 	if e.CE > 0 { // there is a decoder
 		parts = fmt.Sprintf(" (CTC %.4f, cross-entropy %.4f)", e.CTC, e.CE)
 	}
 	text := fmt.Sprintf(`model                 %s
-manifest              %s: %d utterances, %.1f s of audio, in %.1f s
+manifest              %s: %s listed, %d scored, %.1f s of audio, in %.1f s
 word error rate       %v
 character error rate  %v
 word accuracy         %s
 exact match           %s of the utterances
 empty output          %s of the utterances, blank in %.1f %% of the frames
 loss                  %.4f nats per utterance%s
-`, r.model, r.manifest, n, e.Audio, e.Took, w, e.Score.Chars,
+`, r.model, r.manifest, words.Count(r.report.Lines, "line"), n, e.Audio, e.Took, w, e.Score.Chars,
 		share(w.Ref-w.Errors(), w.Ref), share(e.Score.Exact, n), share(e.Score.EmptyHyps, n), 100*e.BlankShare, e.Loss, parts)
 	if e.Infeasible > 0 {
 		text += fmt.Sprintf("too short for CTC     %s of the utterances\n", share(e.Infeasible, n))
 	}
-	if out := r.report.Lines - n; out > 0 {
+	if out > 0 {
 		text += fmt.Sprintf("left out              %s of the lines: %s\n", share(out, r.report.Lines), strings.Join(r.reasons(), ", "))
 	}
 	return text
@@ -173,8 +176,9 @@ func (r evalResult) json(w io.Writer) error {
 		Model    string                `json:"model"`
 		Manifest string                `json:"manifest"`
 		Listed   int                   `json:"listed"` // lines
+		Scored   int                   `json:"scored"` // of them; the others are left out
 		Result   *recognize.Evaluation `json:"result"`
 		LeftOut  []leftOutLine         `json:"left_out"` // not in the result; of many of a kind the first
 		Counts   map[string]int        `json:"left_out_counts"`
-	}{r.model.String(), r.manifest, r.report.Lines, r.scored, out, counts})
+	}{r.model.String(), r.manifest, r.report.Lines, r.scored.Score.Utterances, r.scored, out, counts})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/data"
 	"konkanitrain/internal/settings"
 	"konkanitrain/train"
 )
@@ -143,6 +144,20 @@ func needFile(key, path, what string) error {
 		return settings.Problemf(key, "%s: %w", key, err)
 	}
 	return nil
+}
+
+// manifestForms is what a manifest may be, for help.
+const manifestForms = "FILE (JSON lines, CSV, Common Voice TSV, a Kaldi folder, tars or Parquet)"
+
+// needManifest is needFile for a manifest, which may be a pattern such as shard-{000..009}.tar.
+func needManifest(key, path string) error {
+	if is, err := data.Pattern(path); is {
+		if err != nil {
+			return settings.Problemf(key, "%s: %w", key, err)
+		}
+		return nil
+	}
+	return needFile(key, path, manifestForms)
 }
 
 // writable makes a folder and is the problem with writing to it, found now and not at the first save.

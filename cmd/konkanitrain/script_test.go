@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"math"
@@ -34,6 +36,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":  exits,
 			"corpus": corpusCommand,
+			"noise":  noiseCommand,
 			"append": appendCommand,
 			"babble": babbleCommand,
 		},
@@ -108,6 +111,23 @@ func babbleCommand(ts *testscript.TestScript, neg bool, args []string) {
 		manifest.Write(append(line, '\n'))
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".jsonl"), []byte(manifest.String()), 0o666))
+}
+
+// noiseCommand is noise FILE: a whole WAV file whose samples are no numbers, which its header doesn't tell.
+func noiseCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: noise FILE")
+	}
+	const rate, samples = 8000, 4000
+	header := []any{
+		[]byte("RIFF"), uint32(36 + 4*samples), []byte("WAVEfmt "), uint32(16),
+		uint16(3), uint16(1), uint32(rate), uint32(4 * rate), uint16(4), uint16(32), []byte("data"), uint32(4 * samples),
+	}
+	var file bytes.Buffer
+	for _, part := range append(header, bytes.Repeat([]byte{0xff}, 4*samples)) {
+		ts.Check(binary.Write(&file, binary.LittleEndian, part))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), file.Bytes(), 0o666))
 }
 
 // letters are written for tones of these frequencies, in Hz.

@@ -194,7 +194,7 @@ func (o *trainOptions) checkNamed(config *train.Config) error {
 // manifest is the problem with a manifest's path. A path that is right only from where the YAML file lies is
 // named, not followed: one configuration must mean the same with its flags and without.
 func (o *trainOptions) manifest(key, path string) error {
-	err := needFile(key, path, "FILE (JSON lines, CSV, Common Voice TSV or a Kaldi folder)")
+	err := needManifest(key, path)
 	file := o.set.Lookup(key).File()
 	if err == nil || path == "" || filepath.IsAbs(path) || file == "" {
 		return err

@@ -12,29 +12,38 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// cell is the sound in a row of a Parquet file.
+// places is where sound lies in a Parquet file.
+type places struct {
+	file  file
+	pages []page
+	last  lastPage
+}
+
+// cell is the sound in a row.
 type cell struct {
-	table *table
-	row   int32
+	places *places
+	path   string // as the row has it, "" for none
+	row    int32  // from 1
+	page   int32
+	extent
 }
 
 func (c *cell) Name() string {
-	name := fmt.Sprintf("%s: row %d", c.table.file.path, c.row+1)
-	if p := c.table.rows[c.row].path; p != "" {
-		name += " (" + p + ")"
+	name := fmt.Sprintf("%s: row %d", c.places.file.path, c.row)
+	if c.path != "" {
+		name += " (" + c.path + ")"
 	}
 	return name
 }
 
 // Open reads as little as the compression allows: the value alone, the pieces of its page that it lies in, or the page.
 func (c *cell) Open() (audio.Bytes, error) {
-	r := &c.table.rows[c.row]
-	p := &c.table.pages[r.page]
+	p := &c.places.pages[c.page]
 	if p.codec == format.Uncompressed {
-		s := span{&c.table.file, "", p.at + int64(r.at), int64(r.size)}
+		s := span{&c.places.file, "", p.at + int64(c.at), int64(c.size)}
 		return s.Open()
 	}
-	b, err := c.table.value(r.page, r.extent)
+	b, err := c.places.value(c.page, c.extent)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name(), err)
 	}
@@ -42,7 +51,7 @@ func (c *cell) Open() (audio.Bytes, error) {
 }
 
 // value decompresses the bytes of a value.
-func (t *table) value(number int32, e extent) ([]byte, error) {
+func (t *places) value(number int32, e extent) ([]byte, error) {
 	p := &t.pages[number]
 	if p.cuts == nil {
 		return t.last.value(t, number, e)
@@ -61,7 +70,7 @@ func (t *table) value(number int32, e extent) ([]byte, error) {
 	return plain[at : at+uint32(e.size)], nil
 }
 
-func (t *table) read(at int64, n int) ([]byte, error) {
+func (t *places) read(at int64, n int) ([]byte, error) {
 	h, err := t.file.open()
 	if err != nil {
 		return nil, err
@@ -81,7 +90,7 @@ type lastPage struct {
 	number int32
 }
 
-func (l *lastPage) value(t *table, number int32, e extent) ([]byte, error) {
+func (l *lastPage) value(t *places, number int32, e extent) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.bytes == nil || l.number != number {

@@ -47,7 +47,7 @@ func FuzzTar(f *testing.F) {
 				l := new(List)
 				r.samples(l)
 				readAll(l)
-				if replayTar(r.record(), r.file) == nil {
+				if replayTar(r.record(), *r.file) == nil {
 					t.Error("what is recorded is not read again")
 				}
 			}

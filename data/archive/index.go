@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 )
 
 // Index keeps what is known of archives and of their sound, so that they are gone through once. It may be used by
@@ -115,15 +116,18 @@ func (x *Index) save(kind string, id identity, b []byte) {
 	}
 }
 
+// writes tells what goroutines write at the same time apart.
+var writes atomic.Int64
+
 func (x *Index) write(place string, parts ...[]byte) error {
 	if err := os.MkdirAll(x.dir, 0o777); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(x.dir, "new-*")
+	f, err := os.OpenFile(fmt.Sprintf("%s.%d-%d.new", place, os.Getpid(), writes.Add(1)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
+	defer os.Remove(f.Name()) // nothing is there after it was renamed
 	for _, p := range parts {
 		if _, err = f.Write(p); err != nil {
 			break

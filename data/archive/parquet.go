@@ -18,7 +18,6 @@ type table struct {
 	pages []page
 	rows  []cells
 	notes []string
-	last  lastPage
 }
 
 // cells is what a row has in the columns that are used.
@@ -265,6 +264,7 @@ func (t *table) list(l *List) {
 	l.Notes = append(l.Notes, t.notes...)
 	seen := make(map[string]bool, len(t.rows))
 	named := true
+	places := &places{file: t.file, pages: t.pages}
 	for i := range t.rows {
 		c := &t.rows[i]
 		if c.id == "" {
@@ -277,7 +277,7 @@ func (t *table) list(l *List) {
 		r := Row{ID: c.id, Audio: c.path, Text: strings.TrimSpace(c.text), Speaker: c.speaker, Stated: c.stated, File: t.file.path, Line: i + 1}
 		number := fmt.Sprintf("row %d", i+1)
 		if c.page >= 0 {
-			r.Source = &cell{t, int32(i)}
+			r.Source = &cell{places, c.path, int32(i + 1), c.page, c.extent}
 		}
 		if r.Audio == "" {
 			r.Audio = stem(t.file.path) + " " + number

@@ -101,7 +101,7 @@ func (t *tarball) record() []byte {
 // replayTar is the tarball that was recorded; nil if b isn't one.
 func replayTar(b []byte, f file) *tarball {
 	r := replayer{b: b}
-	t := &tarball{file: f, notes: r.notes()}
+	t := &tarball{file: &f, notes: r.notes()}
 	n := r.count()
 	t.members = make([]member, 0, n)
 	at := int64(0)

@@ -20,7 +20,7 @@ type member struct {
 
 // tarball is a tar that was gone through.
 type tarball struct {
-	file    file
+	file    *file // apart, so that what refers to it doesn't keep the members
 	members []member
 	notes   []string
 }
@@ -36,7 +36,7 @@ func readTar(ctx context.Context, src io.ReaderAt, f file) (*tarball, error) {
 		return nil, fmt.Errorf("%s: this is compressed by gzip, where nothing can be read without all before it; "+
 			"write it out once: gunzip -k %s", f.path, f.path)
 	}
-	t := &tarball{file: f}
+	t := &tarball{file: &f}
 	at := io.NewSectionReader(src, 0, f.size)
 	r := tar.NewReader(at)
 	for {
@@ -87,7 +87,7 @@ func (t *tarball) note(format string, args ...any) {
 }
 
 // source is the sound in a member.
-func (t *tarball) source(m *member) *span { return &span{&t.file, m.name, m.at, m.size} }
+func (t *tarball) source(m *member) *span { return &span{t.file, m.name, m.at, m.size} }
 
 // sparse says whether a member's bytes don't lie in the tar one behind the other.
 func sparse(h *tar.Header) bool {

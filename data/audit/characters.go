@@ -53,9 +53,9 @@ type characters struct {
 
 // script is one with what is written in it.
 type script struct {
-	letters, utterances int
-	last                int     // utterance counted
-	lines               []int32 // the first utterances
+	letters int
+	last    int     // the utterance that was counted last
+	lines   []int32 // the utterances
 }
 
 // at is the letter r, known from now on.
@@ -71,8 +71,8 @@ func (c *characters) at(r rune) *letter {
 // read counts the characters of utterance i and looks at its words.
 func (c *characters) read(i int) {
 	e := &c.all[i]
-	held := c.held(e)
-	for _, r := range e.Text {
+	text, held := c.text(i), c.held(e)
+	for _, r := range text {
 		l := c.at(r)
 		if held {
 			l.heldOut++
@@ -86,16 +86,16 @@ func (c *characters) read(i int) {
 			c.count(l.script, i)
 		}
 	}
-	if why := damage(e.Text); why != "" {
+	if why := damage(text); why != "" {
 		c.damaged.add(c.item(i, 0, "%s", why))
 	}
-	if why := c.mixedWords(e.Text); why != "" {
+	if why := c.mixedWords(text); why != "" {
 		c.mixed.add(c.item(i, 0, "%s", why))
 	}
-	if why := c.lookalikes(e.Text); why != "" {
+	if why := c.lookalikes(text); why != "" {
 		c.alike.add(c.item(i, 0, "%s", why))
 	}
-	if why := loneMarks(e.Text); why != "" {
+	if why := loneMarks(text); why != "" {
 		c.lone.add(c.item(i, 0, "%s", why))
 	}
 }
@@ -109,9 +109,7 @@ func (c *characters) count(name string, i int) {
 	s.letters++
 	if s.last != i {
 		s.last = i
-		if s.utterances++; len(s.lines) < MostItems {
-			s.lines = append(s.lines, int32(i))
-		}
+		s.lines = append(s.lines, int32(i))
 	}
 }
 
@@ -139,20 +137,25 @@ func (c *characters) mixedWords(s string) string {
 	}
 	var found []string
 	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M) && !joiner(r) }) {
-		first := ""
+		counts := map[string]int{}
+		main := ""
+		for _, r := range word {
+			if script := c.at(r).script; script != "" {
+				if counts[script]++; counts[script] > counts[main] {
+					main = script
+				}
+			}
+		}
+		if len(counts) < 2 {
+			continue
+		}
 		var odd []string
 		for _, r := range word {
-			switch script := c.at(r).script; {
-			case script == "" || script == first:
-			case first == "":
-				first = script
-			default:
+			if script := c.at(r).script; script != "" && script != main {
 				odd = append(odd, fmt.Sprintf("%c U+%04X %s", r, r, script))
 			}
 		}
-		if len(odd) > 0 {
-			found = append(found, fmt.Sprintf("%s has %s letters and %s", word, first, words.List(odd, 3)))
-		}
+		found = append(found, word+" has "+words.List(odd, 2))
 	}
 	return words.List(found, 3)
 }
@@ -279,13 +282,14 @@ func (c *characters) report(all []*letter) {
 		x := Character{Char: string(l.rune), Code: fmt.Sprintf("U+%04X", l.rune), Script: l.script, Train: l.train, HeldOut: l.heldOut, Lines: []Place{}}
 		if l.train < rareCharacter {
 			for _, i := range l.lines {
-				x.Lines = append(x.Lines, Place{c.all[i].File, c.all[i].Line})
+				u := c.utterance(int(i))
+				x.Lines = append(x.Lines, Place{u.File, u.Line})
 			}
 		}
 		out.Characters = append(out.Characters, x)
 	}
 	for name, s := range c.scripts {
-		out.Scripts = append(out.Scripts, Script{name, s.letters, s.utterances})
+		out.Scripts = append(out.Scripts, Script{name, s.letters, len(s.lines)})
 	}
 	slices.SortFunc(out.Scripts, func(x, y Script) int { return cmp.Or(cmp.Compare(y.Letters, x.Letters), cmp.Compare(x.Name, y.Name)) })
 }
@@ -302,8 +306,8 @@ func (c *characters) judgeRare(all []*letter) {
 			unseen.add(c.item(int(l.lines[0]), float64(l.heldOut), "%s occurs %s, and never in training", name, times(l.heldOut)))
 		}
 	}
-	c.find("unseen_characters", Doubt, unseen, "%s held out and not in training: no model can write it", "character is", "characters are")
-	c.find("rare_characters", Remark, rare, "%s in training less than 5 times: too rarely to learn", "character stands", "characters stand")
+	c.find("unseen_characters", Doubt, unseen, "%s held out and not in training: no model can write them", "character is", "characters are")
+	c.find("rare_characters", Remark, rare, "%s in training less than 5 times: too rarely to be learned", "character stands", "characters stand")
 }
 
 // untrained says that no set is for training.
@@ -324,18 +328,23 @@ func (c *characters) judgeScripts() {
 	for _, s := range c.scripts {
 		total += s.letters
 	}
+	var g group
+	var names []string
+	named := make([]bool, len(c.all))
 	for _, s := range c.audit.report.Alphabet.Scripts {
 		if float64(s.Letters) >= fewLetters*float64(total) {
 			continue
 		}
-		var g group
+		names = append(names, fmt.Sprintf("%s %.2g %%", s.Name, 100*float64(s.Letters)/float64(total)))
 		for _, i := range c.scripts[s.Name].lines {
-			g.add(c.item(int(i), 0, "%s", inScript(c.all[i].Text, s.Name)))
+			if !named[i] {
+				named[i] = true
+				g.add(c.item(int(i), 1-float64(s.Letters)/float64(total), "%s: %s", s.Name, inScript(c.text(int(i)), s.Name)))
+			}
 		}
-		g.count = s.Utterances
-		title := fmt.Sprintf("%%s letters of the script %s, %.2g %% of all letters", s.Name, 100*float64(s.Letters)/float64(total))
-		c.find("other_scripts", Remark, g, title, "utterance has", "utterances have")
 	}
+	title := "%s letters of a script that is not the usual one: " + words.List(names, 8) + " of the letters"
+	c.find("other_scripts", Remark, g, title, "utterance has", "utterances have")
 }
 
 // inScript is the words of a text with letters of a script.

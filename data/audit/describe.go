@@ -8,37 +8,52 @@ import (
 	"konkanitrain/data"
 )
 
-// describe fills the figures of each set.
-func (a *audit) describe() {
-	for i, p := range a.sets {
-		from := 0
-		for _, before := range a.sets[:i] {
-			from += before.Set.Len()
-		}
-		a.report.Sets = append(a.report.Sets, a.figures(p, a.all[from:from+p.Set.Len()]))
+// figures adds up what is known of a set before its sound is read.
+type figures struct {
+	sum                      Set
+	rates, channels, formats shares
+	recordings               map[*data.Recording]bool
+	speakers                 map[int32]bool
+}
+
+func newFigures(p Part) *figures {
+	return &figures{
+		sum:   Set{Path: p.Set.Path, Role: p.Role, Lines: p.Set.Report.Lines, Used: p.Set.Len(), LeftOut: leftOut(p.Set.Report)},
+		rates: shares{}, channels: shares{}, formats: shares{}, recordings: map[*data.Recording]bool{}, speakers: map[int32]bool{},
 	}
 }
 
-// figures are those of one set.
-func (a *audit) figures(p Part, es []entry) Set {
-	r := p.Set.Report
-	s := Set{Path: p.Set.Path, Role: p.Role, Lines: r.Lines, Used: len(es)}
-	rates, channels, formats := shares{}, shares{}, shares{}
-	recordings := map[*data.Recording]bool{}
-	speakers := map[string]bool{}
+func (f *figures) add(u *data.Utterance, e *entry) {
+	info := &u.Recording.Info
+	f.sum.Seconds += u.Duration
+	f.recordings[u.Recording] = true
+	if e.speaker != 0 {
+		f.speakers[e.speaker] = true
+	}
+	f.rates.add(strconv.Itoa(info.Rate), u.Duration)
+	f.channels.add(strconv.Itoa(info.Channels), u.Duration)
+	f.formats.add(info.Format, u.Duration)
+	f.sum.Texts.Words += wordsIn(u.Text)
+	f.sum.Texts.Letters += int(e.letters)
+}
+
+func (f *figures) set() Set {
+	f.sum.Recordings, f.sum.Speakers = len(f.recordings), len(f.speakers)
+	f.sum.Rates, f.sum.Channels, f.sum.Formats = f.rates.list(), f.channels.list(), f.formats.list()
+	return f.sum
+}
+
+// describe adds to the figures of each set how its values are spread.
+func (a *audit) describe() {
+	for i := range a.sets {
+		from := a.from[i]
+		a.describeSet(&a.report.Sets[i], from, a.all[from:from+a.sets[i].Set.Len()])
+	}
+}
+
+func (a *audit) describeSet(s *Set, from int, es []entry) {
 	for i := range es {
 		e := &es[i]
-		info := &e.Recording.Info
-		s.Seconds += e.Duration
-		recordings[e.Recording] = true
-		if e.Speaker != "" {
-			speakers[e.Speaker] = true
-		}
-		rates.add(strconv.Itoa(info.Rate), e.Duration)
-		channels.add(strconv.Itoa(info.Channels), e.Duration)
-		formats.add(info.Format, e.Duration)
-		s.Texts.Words += wordsIn(e.Text)
-		s.Texts.Letters += int(e.letters)
 		if e.clipped > 0 {
 			s.Clipped++
 		}
@@ -47,9 +62,7 @@ func (a *audit) figures(p Part, es []entry) Set {
 			s.LargestDC = max(s.LargestDC, float64(max(e.offset, -e.offset)))
 		}
 	}
-	s.Recordings, s.Speakers = len(recordings), len(speakers)
-	s.Rates, s.Channels, s.Formats, s.LeftOut = rates.list(), channels.list(), formats.list(), leftOut(r)
-	s.Texts.Different, s.Texts.Repeated = repeated(es)
+	s.Texts.Different, s.Texts.Repeated = a.repeated(from, len(es))
 
 	values := make([]float64, 0, len(es))
 	of := func(unit float64, value func(e *entry) (float64, bool)) Distribution {
@@ -64,16 +77,15 @@ func (a *audit) figures(p Part, es []entry) Set {
 	sounds := func(unit float64, value func(e *entry) float32) Distribution {
 		return of(unit, func(e *entry) (float64, bool) { return float64(value(e)), e.state == heard || e.state == steady })
 	}
-	s.Length = of(0, func(e *entry) (float64, bool) { return e.Duration, true })
+	s.Length = of(0, func(e *entry) (float64, bool) { return e.seconds, true })
 	s.Letters = of(1, func(e *entry) (float64, bool) { return float64(e.letters), true })
 	s.Rate = of(0, func(e *entry) (float64, bool) {
-		return e.rate(), e.letters > 0 && e.state != allQuiet && e.state != broken
+		return e.lettersASecond(), e.letters > 0 && e.state != allQuiet && e.state != broken
 	})
 	s.Level = sounds(0, func(e *entry) float32 { return e.level })
 	s.Silence = sounds(0, func(e *entry) float32 { return e.silent })
 	s.Leading = sounds(1.0/framesPerSecond, func(e *entry) float32 { return e.leading })
 	s.Trailing = sounds(1.0/framesPerSecond, func(e *entry) float32 { return e.trailing })
-	return s
 }
 
 // wordsIn counts the words of a normalized text.
@@ -93,20 +105,25 @@ func wordsIn(s string) int {
 // mostRepeated is how many texts that stand several times are listed.
 const mostRepeated = 20
 
-// repeated counts the different texts and lists those that stand most often.
-func repeated(es []entry) (different int, top []RepeatText) {
-	counts := make(map[string]int, len(es))
-	for i := range es {
-		counts[es[i].Text]++
+// repeated counts the different texts of n entries, and lists those that stand most often.
+func (a *audit) repeated(from, n int) (different int, top []RepeatText) {
+	order := make([]int32, n)
+	for i := range order {
+		order[i] = int32(from + i)
 	}
+	a.sortByText(order)
+	different = n
+	var groups [][]int32
+	for _, g := range runs(order, func(x, y int32) bool { return a.all[x].text == a.all[y].text }) {
+		different -= len(g) - 1
+		groups = append(groups, g)
+	}
+	slices.SortFunc(groups, func(g, h []int32) int { return cmp.Or(cmp.Compare(len(h), len(g)), cmp.Compare(g[0], h[0])) })
 	top = []RepeatText{}
-	for text, n := range counts {
-		if n > 1 {
-			top = append(top, RepeatText{text, n})
-		}
+	for _, g := range groups[:min(len(groups), mostRepeated)] {
+		top = append(top, RepeatText{a.text(int(g[0])), len(g)})
 	}
-	slices.SortFunc(top, func(x, y RepeatText) int { return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Text, y.Text)) })
-	return len(counts), slices.Clone(top[:min(len(top), mostRepeated)])
+	return different, top
 }
 
 // shares sums up by value.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // group collects what one finding is about.
@@ -30,18 +31,21 @@ func (g *group) trim() {
 	}
 }
 
-// find reports a group, unless it is empty. title has a place for the number with its noun and verb.
+// find reports a group, unless it is empty. In the title %s is the number with a noun and a verb, for one and for many.
 func (a *audit) find(kind string, grade Grade, g group, title, one, many string) {
 	if g.count == 0 {
 		return
 	}
 	g.trim()
+	for k := range g.items {
+		a.fill(&g.items[k])
+	}
 	noun := many
 	if g.count == 1 {
 		noun = one
 	}
 	a.report.Findings = append(a.report.Findings, Finding{
-		Kind: kind, Grade: grade, Count: g.count, Title: fmt.Sprintf(title, fmt.Sprintf("%d %s", g.count, noun)), Items: append([]Item{}, g.items...),
+		Kind: kind, Grade: grade, Count: g.count, Title: strings.Replace(title, "%s", fmt.Sprintf("%d %s", g.count, noun), 1), Items: append([]Item{}, g.items...),
 	})
 }
 

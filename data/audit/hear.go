@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"konkanitrain/data"
 	"konkanitrain/data/audio"
 )
 
@@ -19,14 +20,14 @@ func (a *audit) hear(ctx context.Context) error {
 	var done atomic.Int64
 	err := a.each(ctx, len(a.all), func(i int, r *hearing) {
 		e := &a.all[i]
-		x, err := r.read(e)
+		x, err := r.read(a.utterance(i))
 		if err != nil {
 			e.state = broken
 			mu.Lock()
 			a.errors = append(a.errors, trouble{i, err.Error()})
 			mu.Unlock()
 		} else {
-			e.sound = r.meter.measure(x, e.Rate())
+			e.sound = r.meter.measure(x, int(e.rate))
 		}
 		a.options.Progress(int(done.Add(1)), len(a.all))
 	})
@@ -41,8 +42,8 @@ type hearing struct {
 }
 
 // read reads the samples of an utterance, which the next read overwrites.
-func (h *hearing) read(e *entry) ([]float32, error) {
-	_, x, err := h.reader.Read(e.Recording.Source, &e.Recording.Info, e.Offset, e.Duration)
+func (h *hearing) read(u *data.Utterance) ([]float32, error) {
+	_, x, err := h.reader.Read(u.Recording.Source, &u.Recording.Info, u.Offset, u.Duration)
 	return x, err
 }
 

@@ -10,7 +10,6 @@ import (
 
 // judgeLines tells what the reports of the sets say of their lines.
 func (a *audit) judgeLines() {
-	noted := a.noted()
 	found := map[string]*lineGroup{}
 	for _, p := range a.sets {
 		for k := range p.Set.Report.Notes {
@@ -21,7 +20,7 @@ func (a *audit) judgeLines() {
 			}
 			reason := strings.TrimPrefix(n.Reason, n.ID+": ")
 			item := Item{Set: p.Set.Path, File: n.File, Line: n.Line, ID: n.ID, Detail: reason, at: n.Line}
-			if i, used := noted[Place{n.File, n.Line}]; used {
+			if i := a.noted[Place{n.File, n.Line}]; i >= 0 {
 				item = a.item(i, 0, "%s", reason)
 			}
 			found[kind].note(item, n.Kind)
@@ -64,29 +63,14 @@ func kindOf(n *data.Note) string {
 	return "doubtful"
 }
 
-// noted finds the entries that there are notes about.
-func (a *audit) noted() map[Place]int {
-	entries := map[Place]int{}
+// findNoted lists the lines that there are notes about, to find their entries.
+func (a *audit) findNoted() {
+	a.noted = map[Place]int{}
 	for _, p := range a.sets {
 		for k := range p.Set.Report.Notes {
-			entries[Place{p.Set.Report.Notes[k].File, p.Set.Report.Notes[k].Line}] = -1
+			a.noted[Place{p.Set.Report.Notes[k].File, p.Set.Report.Notes[k].Line}] = -1
 		}
 	}
-	if len(entries) == 0 {
-		return entries
-	}
-	for i := range a.all {
-		at := Place{a.all[i].File, a.all[i].Line}
-		if _, wanted := entries[at]; wanted {
-			entries[at] = i
-		}
-	}
-	for at, i := range entries {
-		if i < 0 {
-			delete(entries, at)
-		}
-	}
-	return entries
 }
 
 // lineGroup is a group with the kinds of notes in it.

@@ -21,13 +21,13 @@ func (a *audit) judgeOverlaps() {
 	a.groups(a.soundOrder(), func(x, y *entry) bool { return x.hash == y.hash }, sounds, func(i, first int) {
 		a.both.add(a.item(i, 2, "the same sound as %s", a.where(first)))
 	})
-	a.groups(a.textOrder(), func(x, y *entry) bool { return x.Text == y.Text }, texts, func(i, first int) {
+	a.groups(a.textOrder(), func(x, y *entry) bool { return x.text == y.text }, texts, func(i, first int) {
 		if e := &a.all[i]; e.letters >= longText {
 			long.add(a.item(i, float64(e.letters), "the same text as %s", a.where(first)))
 		}
 	})
 	a.find("sound_in_both", Fault, a.both, "%s held out and in training, with the same sound: scores on it flatter the model", "utterance is", "utterances are")
-	a.find("text_in_both", Doubt, long, "%s held out and has a text of 20 letters or more that is in training too", "utterance is", "utterances are")
+	a.find("text_in_both", Doubt, long, "%s held out, with a text of 20 letters or more that is in training too", "utterance is", "utterances are")
 	speakers, names := a.judgeSpeakers()
 	a.report.Overlaps = []Overlap{}
 	for second := range a.sets {
@@ -60,8 +60,13 @@ func (a *audit) textOrder() []int32 {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(x, y int32) int { return cmp.Or(cmp.Compare(a.all[x].Text, a.all[y].Text), cmp.Compare(x, y)) })
+	a.sortByText(order)
 	return order
+}
+
+// sortByText puts entries with the same text beside each other. Texts with the same hash of 64 bits count as one.
+func (a *audit) sortByText(order []int32) {
+	slices.SortFunc(order, func(x, y int32) int { return cmp.Or(cmp.Compare(a.all[x].text, a.all[y].text), cmp.Compare(x, y)) })
 }
 
 // groups counts what equal utterances of different sets there are, and calls both for each that is held out, with the
@@ -98,18 +103,15 @@ func (a *audit) judgeSpeakers() (counts common, names map[[2]int32][]string) {
 		of    map[int32]int // utterances, by set
 		first map[int32]int // entry, by set
 	}
-	voices := map[string]*voice{}
-	var order []string
+	voices := make([]voice, len(a.speakers))
 	for i := range a.all {
 		e := &a.all[i]
-		if e.Speaker == "" {
+		if e.speaker == 0 {
 			continue
 		}
-		v := voices[e.Speaker]
-		if v == nil {
-			v = &voice{map[int32]int{}, map[int32]int{}}
-			voices[e.Speaker] = v
-			order = append(order, e.Speaker)
+		v := &voices[e.speaker-1]
+		if v.of == nil {
+			*v = voice{map[int32]int{}, map[int32]int{}}
 		}
 		if v.of[e.set]++; v.of[e.set] == 1 {
 			v.first[e.set] = i
@@ -118,8 +120,8 @@ func (a *audit) judgeSpeakers() (counts common, names map[[2]int32][]string) {
 	counts, names = common{}, map[[2]int32][]string{}
 	var both group
 	utterances := 0
-	for _, name := range order {
-		v := voices[name]
+	for k, v := range voices {
+		name := a.speakers[k]
 		trained := 0
 		for s := range a.sets {
 			n := v.of[int32(s)]

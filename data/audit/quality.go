@@ -33,14 +33,14 @@ func (a *audit) judgeSound() {
 			add(&silent, e.level, "%s", silenceText(e))
 			continue
 		case steady:
-			add(&noise, float32(e.Duration), "%.1f s that are all equally loud, within %d dB", e.Duration, steadyWithin)
+			add(&noise, float32(e.seconds), "%.1f s that are all equally loud, within %d dB", e.seconds, steadyWithin)
 		}
 		if e.clipped >= muchClipped {
 			add(&clipped, e.clipped, "%.2g %% of the samples are clipped", 100*e.clipped)
 		}
 		if end := max(e.leading, e.trailing); end >= longSilence || e.silent >= mostlySilent {
-			add(&ends, max(end, e.silent*float32(e.Duration)), "%.1f s of silence before and %.1f s behind, %.0f %% in all of %.1f s",
-				e.leading, e.trailing, 100*e.silent, e.Duration)
+			add(&ends, max(end, e.silent*float32(e.seconds)), "%.1f s of silence before and %.1f s behind, %.0f %% in all of %.1f s",
+				e.leading, e.trailing, 100*e.silent, e.seconds)
 		}
 		if e.level < veryQuiet {
 			add(&quiet, -e.level, "%.0f dBFS", e.level)
@@ -72,8 +72,8 @@ func (a *audit) judgeSampleRates() {
 	rate := 0
 	for i := range a.all {
 		e := &a.all[i]
-		if rate = a.sets[e.set].Set.SampleRate; e.Rate() < rate {
-			low.add(a.item(i, float64(rate-e.Rate()), "recorded at %d Hz", e.Rate()))
+		if rate = a.sets[e.set].Set.SampleRate; int(e.rate) < rate {
+			low.add(a.item(i, float64(rate-int(e.rate)), "recorded at %d Hz", int(e.rate)))
 		}
 	}
 	title := fmt.Sprintf("%%s recorded at less than sample_rate, %d Hz: the upper part of the band is empty", rate)

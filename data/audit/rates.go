@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -13,6 +12,7 @@ const (
 	rateLeast   = 20
 	rateSpread  = 0.1
 	rateOutlier = 5
+	rateAmong   = 2 // all of the utterances
 )
 
 // judgeRates finds utterances whose text is too long or too short for their sound.
@@ -27,8 +27,11 @@ func (a *audit) judgeRates() {
 		return cmp.Or(cmp.Compare(a.all[x].letters, a.all[y].letters), cmp.Compare(x, y))
 	})
 	var fast, slow group
+	all := a.spread(order)
 	for _, g := range a.alikeInLength(order) {
-		a.judgeGroup(g, &fast, &slow)
+		if len(g) >= rateLeast {
+			a.judgeGroup(g, all, &fast, &slow)
+		}
 	}
 	a.find("too_fast", Doubt, fast, "%s far more text than others of as many letters have sound for: does the text belong to it?", "utterance has", "utterances have")
 	a.find("too_slow", Doubt, slow, "%s far less text than others of as many letters have for so much sound: is something missing?", "utterance has", "utterances have")
@@ -53,35 +56,48 @@ func (a *audit) alikeInLength(order []int32) (groups [][]int32) {
 	return groups
 }
 
-// rate is letters a second of sound.
-func (e *entry) rate() float64 { return float64(e.letters) / e.spoken() }
+// lettersASecond is letters a second of sound.
+func (e *entry) lettersASecond() float64 { return float64(e.letters) / e.spoken() }
 
-func (a *audit) judgeGroup(g []int32, fast, slow *group) {
-	if len(g) < rateLeast {
-		return
+// spread is the middle of logarithms of rates, and a robust deviation from it.
+type spread struct{ middle, deviation float64 }
+
+// spread is that of some utterances.
+func (a *audit) spread(order []int32) spread {
+	if len(order) == 0 {
+		return spread{}
 	}
-	values, away := make([]float64, len(g)), make([]float64, len(g))
-	for k, i := range g {
-		values[k] = math.Log(a.all[i].rate())
+	values := make([]float64, len(order))
+	for k, i := range order {
+		values[k] = math.Log(a.all[i].lettersASecond())
 	}
-	sorted := slices.Sorted(slices.Values(values))
-	middle := quantile(sorted, 0.5)
+	slices.Sort(values)
+	middle := quantile(values, 0.5)
 	for k, v := range values {
-		away[k] = math.Abs(v - middle)
+		values[k] = math.Abs(v - middle)
 	}
-	slices.Sort(away)
-	spread := max(1.4826*quantile(away, 0.5), rateSpread)
-	for k, i := range g {
+	slices.Sort(values)
+	return spread{middle, max(1.4826*quantile(values, 0.5), rateSpread)}
+}
+
+// of is how many deviations a rate lies over the middle.
+func (s spread) of(rate float64) float64 { return (math.Log(rate) - s.middle) / s.deviation }
+
+// judgeGroup finds outliers among utterances of about as many letters.
+func (a *audit) judgeGroup(g []int32, all spread, fast, slow *group) {
+	alike := a.spread(g)
+	for _, i := range g {
 		e := &a.all[i]
-		score := (values[k] - middle) / spread
-		if math.Abs(score) < rateOutlier {
+		here, among := alike.of(e.lettersASecond()), all.of(e.lettersASecond())
+		g := fast
+		switch {
+		case here >= rateOutlier && among >= rateAmong:
+		case here <= -rateOutlier && among <= -rateAmong:
+			g = slow
+		default:
 			continue
 		}
-		detail := fmt.Sprintf("%d letters in %.2f s of sound, %.3g a second; others: %.3g", e.letters, e.spoken(), e.rate(), math.Exp(middle))
-		if score > 0 {
-			fast.add(a.item(int(i), score, "%s", detail))
-		} else {
-			slow.add(a.item(int(i), -score, "%s", detail))
-		}
+		g.add(a.item(int(i), math.Abs(here), "%d letters in %.2f s of sound, %.3g a second; others: %.3g",
+			e.letters, e.spoken(), e.lettersASecond(), math.Exp(alike.middle)))
 	}
 }

@@ -16,8 +16,8 @@ func (a *audit) findSame(context.Context) error {
 		for _, i := range g[1:] {
 			e := &a.all[i]
 			switch {
-			case e.Text != a.all[first].Text:
-				other.add(a.item(int(i), 0, "the same sound as %s, where the text is %q", a.where(first), short(a.all[first].Text)))
+			case e.text != a.all[first].text:
+				other.add(a.item(int(i), 0, "the same sound as %s, where the text is %q", a.where(first), short(a.text(first))))
 			case a.held(e) == a.held(&a.all[first]): // else it is in training and held out
 				same.add(a.item(int(i), 0, "the same sound as %s", a.where(first)))
 			}
@@ -63,8 +63,8 @@ func (a *audit) findLike(ctx context.Context) error {
 			a.all[second].level-a.all[first].level, a.where(first), likeness[i])
 		item := a.item(second, math.Abs(likeness[i]), "%s", detail)
 		switch {
-		case a.all[first].Text != a.all[second].Text:
-			item.Detail += fmt.Sprintf("; the text there is %q", short(a.all[first].Text))
+		case a.all[first].text != a.all[second].text:
+			item.Detail += fmt.Sprintf("; the text there is %q", short(a.text(first)))
 			other.add(item)
 		case a.held(&a.all[first]) != a.held(&a.all[second]):
 			a.both.add(item)
@@ -79,17 +79,10 @@ func (a *audit) findLike(ctx context.Context) error {
 
 // candidates are pairs of sounds that may be nearly the same, the earlier one first.
 func (a *audit) candidates() (pairs [][2]int32) {
-	var order []int32
-	seen := map[[16]byte]bool{}
-	for i := range a.all {
-		if e := &a.all[i]; (e.state == heard || e.state == steady) && !seen[e.hash] {
-			seen[e.hash] = true
-			order = append(order, int32(i))
-		}
-	}
+	order := slices.CompactFunc(a.soundOrder(), func(x, y int32) bool { return a.all[x].hash == a.all[y].hash })
 	compare := func(x, y int32) int {
 		e, f := &a.all[x], &a.all[y]
-		return cmp.Or(cmp.Compare(e.Rate(), f.Rate()), cmp.Compare(e.Samples, f.Samples))
+		return cmp.Or(cmp.Compare(e.rate, f.rate), cmp.Compare(e.samples, f.samples))
 	}
 	slices.SortFunc(order, func(x, y int32) int {
 		return cmp.Or(compare(x, y), cmp.Compare(a.all[x].center, a.all[y].center), cmp.Compare(x, y))
@@ -119,12 +112,12 @@ func alike(p, q [parts]int8) bool {
 
 // correlate is Pearson's correlation of the samples of two utterances, 0 where one of them can't be read.
 func (a *audit) correlate(h *hearing, i, j int) float64 {
-	x, err := h.read(&a.all[i])
+	x, err := h.read(a.utterance(i))
 	if err != nil {
 		return 0
 	}
 	x = slices.Clone(x)
-	y, err := h.read(&a.all[j])
+	y, err := h.read(a.utterance(j))
 	if err != nil || len(y) != len(x) {
 		return 0
 	}

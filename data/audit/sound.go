@@ -68,7 +68,7 @@ func (m *meter) measure(x []float32, rate int) sound {
 	total := s.place(x, mean)
 	s.level = float32(decibels(total / float64(len(x))))
 	s.silence(m.energy)
-	if s.state == heard && len(x) >= steadySeconds*rate && spread(m.energy) < steadyWithin {
+	if s.state == heard && len(x) >= steadySeconds*rate && loudness(m.energy) < steadyWithin {
 		s.state = steady
 	}
 	return s
@@ -174,8 +174,8 @@ func (s *sound) silence(energy []float64) {
 	s.trailing = float32(len(energy)-1-last) / framesPerSecond
 }
 
-// spread is how many dB lie between the 5th and the 95th percentile of the frames. It sorts them.
-func spread(energy []float64) float64 {
+// loudness is how many dB lie between the 5th and the 95th percentile of the frames. It sorts them.
+func loudness(energy []float64) float64 {
 	slices.Sort(energy)
 	return decibels(quantile(energy, 0.95)) - decibels(quantile(energy, 0.05))
 }

@@ -196,7 +196,7 @@ func TestFlagMistakes(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	keys := []string{"batch_size", "grad_accum", "learning_rate", "warmup_updates", "num_epochs", "seed", "encoder_layers", "device"}
+	keys := []string{"batch_size", "grad_accum", "learning_rate", "warmup_updates", "num_epochs", "seed", "encoder_layers", "device", "warmup_share", "long_warmup", "lr_scale"}
 	for name, want := range map[string]string{
 		"bacth_size": "batch_size", "BATCH-SIZE": "batch_size", "batch": "batch_size", "lr": "learning_rate", "warmup": "warmup_updates",
 		"epochs": "num_epochs", "epoch": "num_epochs", "sede": "seed", "devise": "device", "layers": "encoder_layers", "": "", "zzz": "", "optimizer": "", "ब": "",
