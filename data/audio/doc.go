@@ -1,8 +1,8 @@
 // Package audio reads recordings as mono float32 samples and resamples them: WAV, FLAC, MP3, Ogg Vorbis and Ogg Opus.
 //
-// [Probe] gives the true length; [Reader] decodes a recording or a part of it; [Resampler] changes the rate or the speed
-// with a windowed sinc. A recording is a [Source]: a file, or bytes in an archive. Its format goes by its content, never
-// by its name. Others are errors that name the format and give the command that converts it.
+// [Probe] gives the true length; [Reader] decodes a recording or a part of it; [Resampler] changes the rate or the
+// speed with a windowed sinc. A recording is a [Source]: a file, or bytes in an archive. Its format goes by
+// its content, never by its name. Others are errors that name the format and give the command that converts it.
 //
 // # What is read
 //
@@ -11,7 +11,7 @@
 // channels (averaged), any rate from 1 kHz to 768 kHz. Integers become value/2^(bits-1)
 // and so lie in [-1, 1); float peaks above 1 are kept.
 //
-// FLAC: native files, 4 to 32 bits, 1 to 8 channels, value/2^(bits-1). The first and the last frame tell how long it is,
+// FLAC: native files, 4 to 32 bits, 1 to 8 channels, value/2^(bits-1). The first and the last frame tell the length,
 // whatever the header says; a part is found by halving the file. Every frame that is read is held to its checksum.
 //
 // MP3: layer III of MPEG-1 and MPEG-2. Every frame header is looked at. Where a tag of LAME, or of ffmpeg, gives the

@@ -150,8 +150,8 @@ func (s *flacStream) findEnds(src io.ReaderAt, size int64) error {
 	return fmt.Errorf("a FLAC header but no whole frame in %d bytes (%w)", size, ErrNoSamples)
 }
 
-// frameEnd is where the last frame ends that starts at byte at, 0 if it isn't whole: the file's end, or before what tags
-// were put there, wherever the checksum is right and the frame can be decoded.
+// frameEnd is where the last frame ends that starts at at, 0 if it isn't whole: the file's end, or before tags
+// that were put there, wherever the checksum is right and the frame can be decoded.
 func (s *flacStream) frameEnd(w *window, at int64, h *flacHeader, size int64) (int64, error) {
 	b, err := w.bytes(at, int(min(size-at, s.frameBytes(h))))
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 // This test needs ffmpeg, flac, lame, oggenc (vorbis-tools), opusenc (opus-tools), sndfile-convert (sndfile-programs),
 // sox and espeak-ng. It makes some 300 files of all rates, channels, depths and bitrates, and compares what is decoded
-// here with what others decode: flac for FLAC, ffmpeg for MP3, libopus for Opus, libsndfile for Vorbis, whose end ffmpeg
+// here with what others do: flac for FLAC, ffmpeg for MP3, libopus for Opus, libsndfile for Vorbis, whose end ffmpeg
 // doesn't cut off at some rates.
 
 // coded is one file and how it was made.
