@@ -66,6 +66,7 @@ echo "| WER / CER in % | $(for s in $seeds; do echo -n "seed $s | "; done)mean W
 echo "|---|$(for s in $seeds; do echo -n "---|"; done)---|"
 row "from nothing" nothing
 row "\`--init_from\`" start --init_from "$digits"
+row "\`--init_from\`, \`--lr_scale encoder=0.5\`" half --init_from "$digits" --lr_scale encoder=0.5
 row "\`--init_from\`, \`--lr_scale encoder=0.1\`" slow --init_from "$digits" --lr_scale encoder=0.1
 row "\`--init_from\`, \`--freeze encoder.subsample,encoder.blocks.0\`" low --init_from "$digits" --freeze encoder.subsample,encoder.blocks.0
 row "\`--init_from\`, \`--freeze encoder\`" encoder --init_from "$digits" --freeze encoder

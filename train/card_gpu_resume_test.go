@@ -97,7 +97,7 @@ func TestSimulatedMoves(t *testing.T) {
 	cpu := tiny(t, speak(t, babble(13, 4, 1)...))
 	cpu.Optimizer.MaxUpdates, cpu.Run.CPUWorkers = 10, 1
 	mustRun(t, cpu)
-	want := losses(t, cpu)
+	want := lossesOf(t, cpu)
 	for _, there := range []bool{true, false} {
 		first := elsewhere(t, cpu)
 		second, _ := onSimulated(t, first)
@@ -108,7 +108,7 @@ func TestSimulatedMoves(t *testing.T) {
 		mustRun(t, first)
 		said := mustRun(t, withResume(second))
 		mustContainOnce(t, said, "NOTE: this run computes with the kernels ", "so the run is not bit for bit the uninterrupted one", "5 updates done")
-		sameLosses(t, want, losses(t, second), 1e-3)
+		sameLosses(t, want, lossesOf(t, second), 1e-3)
 		if model := modelOf(t, second); len(model) == 0 {
 			t.Error("nothing is saved")
 		}

@@ -24,8 +24,8 @@ func onSimulated(t *testing.T, cfg Config) (Config, simulated.Libraries) {
 	return cfg, l
 }
 
-// losses are those of the updates in metrics.jsonl.
-func losses(t *testing.T, cfg Config) (list []float64) {
+// lossesOf are those of the updates in metrics.jsonl.
+func lossesOf(t *testing.T, cfg Config) (list []float64) {
 	t.Helper()
 	for line := range strings.Lines(readFile(t, filepath.Join(cfg.Run.CheckpointDir, "metrics.jsonl"))) {
 		var r struct {
@@ -59,7 +59,7 @@ func TestSimulatedRun(t *testing.T) {
 	if strings.Contains(said, "leak") || strings.Contains(said, "not bit for bit") {
 		t.Errorf("it says:\n%s", said)
 	}
-	sameLosses(t, losses(t, cfg), losses(t, card), 1e-4) // what rounding becomes in Adam's steps
+	sameLosses(t, lossesOf(t, cfg), lossesOf(t, card), 1e-4) // what rounding becomes in Adam's steps
 
 	// A model is scored alike, wherever it was trained and wherever it is used.
 	var scores []float64
@@ -91,7 +91,7 @@ func TestSimulatedRunInHalf(t *testing.T) {
 		t.Fatalf("%d windows gave no update", skipped)
 	}
 	// The rate is still so small that an update more or less changes losses by less than the bound.
-	sameLosses(t, losses(t, cfg)[skipped:][:4], losses(t, card), 3e-2)
+	sameLosses(t, lossesOf(t, cfg)[skipped:][:4], lossesOf(t, card), 3e-2)
 }
 
 // sameLosses holds losses to those of the CPU.

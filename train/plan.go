@@ -77,6 +77,7 @@ func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error
 	if err := o.Check(cfg); err != nil {
 		return nil, err
 	}
+	given := cfg
 	if cfg.Data.Normalize == feature.Global {
 		cfg.Data.Normalize = feature.PerUtterance // its statistics change no size, and would read all sound
 	}
@@ -87,7 +88,7 @@ func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error
 	}
 	cfg.Run.ProfileSteps = 0
 	report := newReporter(o.Out)
-	p := &planner{run: &run{cfg: cfg, base: baseBytes(), buffersOnly: o.buffersOnly, report: report, ledger: newLedger(cfg, report)}, o: o, speeds: speeds}
+	p := &planner{run: &run{cfg: cfg, base: baseBytes(), buffersOnly: o.buffersOnly, report: report, ledger: newLedger(given, report)}, o: o, speeds: speeds}
 	p.ledger.origin = &Origin{} // the vocabulary is that of the texts
 	if err := p.ledger.findSource(); err != nil {
 		return nil, err

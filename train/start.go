@@ -41,7 +41,26 @@ func (l *ledger) findSource() error {
 		return fmt.Errorf("init_from: %s: %w", path, err)
 	}
 	l.source = d
-	return nil
+	return l.notePolicy(d)
+}
+
+// notePolicy says where the new run's texts are written otherwise than those that the model has learned.
+func (l *ledger) notePolicy(d *recognize.Description) error {
+	then := l.cfg
+	then.Data.KeepJoiners, then.Data.FoldDigits = d.Policy.KeepJoiners, d.Policy.FoldDigits
+	saved, err := then.settings()
+	if err != nil {
+		return err
+	}
+	now, err := l.cfg.settings()
+	if err != nil {
+		return err
+	}
+	differences, err := compare(saved, now)
+	for _, x := range differences {
+		l.report.say("NOTE: texts are written otherwise than those of %s (its / now): %s: %s / %s", l.cfg.Run.InitFrom, x.Key, x.Saved, x.Current)
+	}
+	return err
 }
 
 // sameNetwork refuses a model that hears other sound, or of another network, naming each setting with both values. How

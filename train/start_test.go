@@ -27,12 +27,13 @@ func trained(t *testing.T) (from string, cfg Config) {
 // model's. What is new, and what no text needs, is said.
 func TestInitFromAnotherVocabulary(t *testing.T) {
 	from, cfg := trained(t)
-	cfg.Data.TrainManifest = speak(t, spoken{id: "a", text: "bxy"}, spoken{id: "b", text: "yax"})
+	cfg.Data.TrainManifest, cfg.Data.FoldDigits = speak(t, spoken{id: "a", text: "bxy"}, spoken{id: "b", text: "yax"}), true
 	cfg.Run.InitFrom = from
 	var said bytes.Buffer
 	r := start(t, cfg, &said)
 	testkit.MustContain(t, said.String(), "the vocabulary is that of "+from+`, 7 entries, and behind it 2 new characters of the training texts: "x", "y"`,
-		"NOTE: no training text has 2 characters of "+from+`: "c", "d"`, "weights from "+from)
+		"NOTE: no training text has 2 characters of "+from+`: "c", "d"`, "weights from "+from,
+		"NOTE: texts are written otherwise than those of "+from+" (its / now): fold_digits: false / true")
 	var tokens string
 	for id := range r.ledger.state.Vocabulary.Size() {
 		tokens += r.ledger.state.Vocabulary.Token(int32(id))
@@ -251,5 +252,36 @@ func TestGrouped(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%v is called %v, want %v", c.prefixes, got, c.want)
 		}
+	}
+}
+
+// A plan knows what is frozen: fewer bytes and fewer parameters that learn, and to the byte what the run holds.
+func TestPlanKnowsWhatIsFrozen(t *testing.T) {
+	cfg := tiny(t, speak(t, babble(12, 8, 1)...))
+	whole := mustPlan(t, cfg, PlanOptions{})
+	cfg.Optimizer.Freeze = []string{"encoder.subsample", "encoder.blocks.0", "decoder.embed"}
+	cfg.Optimizer.LRScale = []string{"encoder=0.1"}
+	plan := mustPlan(t, cfg, PlanOptions{})
+	r := startBuffersOnly(t, elsewhere(t, cfg))
+	checkHeld(t, "frozen", plan.AsSet, r)
+	learned := size(r.ledger.memory.learned)
+	if a, b := plan.Parameters, whole.Parameters; a.Total != b.Total || b.Learned != b.Total || a.Learned != learned || learned >= a.Total {
+		t.Errorf("%d of %d parameters learn, want %d", a.Learned, a.Total, learned)
+	}
+	a, b := plan.AsSet, whole.AsSet
+	if a.Weights != b.Weights || a.Gradients >= b.Gradients || a.Moments >= b.Moments || a.Arena >= b.Arena {
+		t.Errorf("frozen %+v, whole %+v", a, b)
+	}
+}
+
+// A run from a model with statistics of its own can be planned: these change no size.
+func TestPlanFromGlobalNormalization(t *testing.T) {
+	cfg := tiny(t, speak(t, babble(8, 4, 1)...))
+	cfg.Data.Normalize = "global"
+	cfg = once(t, cfg)
+	c := elsewhere(t, cfg)
+	c.Run.InitFrom, c.Run.Resume = filepath.Join(cfg.Run.CheckpointDir, checkpoint.Name(2)), ""
+	if plan := mustPlan(t, c, PlanOptions{}); plan.Verdict != Fits {
+		t.Errorf("the verdict is %s", plan.Verdict)
 	}
 }
