@@ -21,8 +21,8 @@
 // [LoadAll] makes one Set of several, each with a weight.
 //
 // Paths are relative to the manifest. Where no file of the literal name exists, backslashes are read as slashes, and
-// a name in another Unicode form, or with another ending of sound, is taken and reported. UTF-8 with or without a byte-order mark and UTF-16 are read, with line
-// ends of any system.
+// a name in another Unicode form, or with another ending of sound, is taken and reported. UTF-8 with or without a
+// byte-order mark and UTF-16 are read, with line ends of any system.
 //
 // Tars, Parquet files, Lhotse's cuts, and patterns or folders of them, are package archive's: what they hold comes as
 // lines with an [audio.Source]. [Options.Index] keeps what was found out of them.
@@ -42,6 +42,6 @@
 //
 // An utterance's identity is its id key, or else its audio path as written (and the offset). It keys the random
 // draws, so an id that stands twice is an error. A path that is listed again without an id is another utterance: its
-// identity gets "#2", "#3" in the order of the lines. An identity of an earlier manifest gets the manifest's name before
-// it. The second time of an utterance in an epoch has draws of its own.
+// identity gets "#2", "#3" in the order of the lines. An identity of an earlier manifest gets the manifest's name
+// before it. The second time of an utterance in an epoch has draws of its own.
 package data
