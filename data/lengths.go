@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"slices"
 
 	"konkanitrain/data/audio"
 	"konkanitrain/data/feature"
@@ -34,7 +35,7 @@ func (l *Loader) Lengths(epoch, k int, into []Length) []Length {
 
 // length is that of utterance i with a key.
 func (l *Loader) length(epoch, i int, key uint64) Length {
-	return Length{Frames: l.frames(i, l.speed(epoch, key)), Tokens: l.set.Tokens(i)}
+	return Length{Frames: l.frames(i, l.speed(epoch, i, key)), Tokens: l.set.Tokens(i)}
 }
 
 // occurrenceKey is the key of an utterance that an epoch had so many times before: each time has its own draws.
@@ -61,9 +62,38 @@ func (l *Loader) key(epoch int, utterance uint64) uint64 {
 	return feature.Key(l.o.Seed, epoch, utterance)
 }
 
-// speed is the speed that an utterance, by its key, is played at in an epoch.
-func (l *Loader) speed(epoch int, utterance uint64) audio.Ratio {
-	return l.o.Augment.Speed(l.key(epoch, utterance))
+// speed is the speed that utterance i, with a key, is played at in an epoch.
+func (l *Loader) speed(epoch, i int, key uint64) audio.Ratio {
+	return l.augment(i).Speed(l.key(epoch, key))
+}
+
+// augment is the augmentation of utterance i: with the speeds at which its text fits, and else with speed 1.
+func (l *Loader) augment(i int) *feature.Augment {
+	if a := l.fitting[l.set.fits[i]]; a != nil && l.o.Augment != nil {
+		return a
+	}
+	return l.o.Augment
+}
+
+// fitSpeeds makes an Augment for each set of speeds that some utterances fit, if they are the Loader's own.
+func (l *Loader) fitSpeeds() {
+	if l.o.Augment == nil || !slices.Equal(l.o.Augment.Speeds, l.set.speeds) {
+		return
+	}
+	l.fitting = map[uint64]*feature.Augment{}
+	for _, fits := range l.set.fits {
+		if l.fitting[fits] != nil {
+			continue
+		}
+		a := *l.o.Augment
+		a.Speeds = nil
+		for k, f := range l.o.Augment.Speeds {
+			if fits>>min(k, 63)&1 == 1 {
+				a.Speeds = append(a.Speeds, f)
+			}
+		}
+		l.fitting[fits] = &a
+	}
 }
 
 // checkRates is an error if the sound of an utterance can't be resampled at one of the speeds.

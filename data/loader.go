@@ -58,7 +58,8 @@ func (o LoaderOptions) validate(s *Set) error {
 // be used by several Streams, one after the other or at once.
 type Loader struct {
 	set     *Set
-	order   *Order // nil when evaluating
+	fitting map[uint64]*feature.Augment // by the speeds that an utterance fits; without those that fit all
+	order   *Order                      // nil when evaluating
 	o       LoaderOptions
 	bins    int
 	buffers buffers
@@ -96,6 +97,7 @@ func NewLoader(s *Set, o LoaderOptions) (*Loader, error) {
 			l.known[n.Reason] = true
 		}
 	}
+	l.fitSpeeds()
 	l.buffers.limit = l.mostFeatures()
 	if !o.Evaluate {
 		if l.order, err = newShared(s.frames(), s.shares(), o.Window, o.Seed); err != nil {

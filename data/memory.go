@@ -28,9 +28,13 @@ func (l *Loader) Memory() Memory {
 	m.Sound = min(m.Sound, l.o.CacheWaves)
 	var ratios []audio.Ratio
 	longest := map[int]int{} // samples, of those with a rate
+	decoder := int64(0)      // bytes
 	for i := range l.set.Len() {
 		samples, rate := l.set.sound(i)
 		longest[rate] = max(longest[rate], samples)
+		if r := l.set.recording(i); r != nil {
+			decoder = max(decoder, r.Info.DecoderBytes())
+		}
 	}
 	most := int64(0) // of one worker
 	for _, rate := range slices.Sorted(maps.Keys(longest)) {
@@ -46,7 +50,7 @@ func (l *Loader) Memory() Memory {
 			}
 		}
 	}
-	m.Scratch = int64(l.o.Workers)*most + l.o.Feature.Resampler.KernelBytes(ratios)
+	m.Scratch = int64(l.o.Workers)*(most+decoder) + l.o.Feature.Resampler.KernelBytes(ratios)
 	return m
 }
 
@@ -65,8 +69,8 @@ func (l *Loader) speeds() []audio.Ratio {
 }
 
 // mostFeatures is what the features of the windows that exist at the same time take at most, in bytes: the window in
-// use, those that are ready, and the one that is being made. An epoch has each utterance once, or as often as its weight
-// says; windows of two epochs may exist at the same time.
+// use, those that are ready, and the one that is being made. An epoch has each utterance once, or as often as its
+// weight says; windows of two epochs may exist at the same time.
 func (l *Loader) mostFeatures() int64 {
 	counts := map[int64]int{} // utterances by the bytes of their longest features
 	speeds := l.speeds()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// checkObject holds the scanner of plain objects to encoding/json: what it takes, that takes too, with the same members.
+// checkObject holds the scanner of plain objects to encoding/json: what it takes, that takes too, with the same
+// members.
 func checkObject(t *testing.T, line string) {
 	t.Helper()
 	if notText(line) != "" {

@@ -12,8 +12,8 @@ import (
 	"konkanitrain/internal/philox"
 )
 
-// rows are the lines of a manifest, packed: a million take some 40 MB and their texts. What is asked of all of them, time
-// and again, stands in a list of its own; the rest is unpacked for each utterance that is asked for.
+// rows are the lines of a manifest, packed: a million take some 40 MB and their texts. What is asked of all of them,
+// time and again, stands in a list of its own; the rest is unpacked for each utterance that is asked for.
 type rows struct {
 	keys    []uint64 // philox.ID of the identity
 	samples []int64
@@ -22,7 +22,7 @@ type rows struct {
 	tokens  []int32 // U; nil before Tokenize
 	repeats []int32 // the number behind # of a path that is listed again; 0 for none; nil where there is none at all
 
-	sources  []uint16 // which of several manifests; nil where there is but one
+	lists    []uint16 // which of several manifests; nil where there is but one
 	prefixes []int32  // one more than the number of what stands before the identity; 0 for none; nil where there is none at all
 
 	places   []uint64 // of the packed rests
@@ -239,8 +239,8 @@ func (r *rows) keep(k, i int) {
 	if r.prefixes != nil {
 		r.prefixes[k] = r.prefixes[i]
 	}
-	if i < len(r.sources) {
-		r.sources[k] = r.sources[i]
+	if i < len(r.lists) {
+		r.lists[k] = r.lists[i]
 	}
 }
 
@@ -256,7 +256,7 @@ func (r *rows) cut(n int) {
 	if r.prefixes != nil {
 		r.prefixes = r.prefixes[:n]
 	}
-	r.sources = r.sources[:min(n, len(r.sources))]
+	r.lists = r.lists[:min(n, len(r.lists))]
 }
 
 // settle gives up what is only needed to add lines.
@@ -282,7 +282,7 @@ func (r *rows) pick(list []int) *rows {
 	p := *r
 	p.keys, p.samples, p.frames, p.sounds, p.places = slices.Clone(r.keys), slices.Clone(r.samples), slices.Clone(r.frames), slices.Clone(r.sounds), slices.Clone(r.places)
 	p.tokens, p.repeats = slices.Clone(r.tokens), slices.Clone(r.repeats)
-	p.prefixes, p.sources = slices.Clone(r.prefixes), slices.Clone(r.sources)
+	p.prefixes, p.lists = slices.Clone(r.prefixes), slices.Clone(r.lists)
 	for k, i := range list {
 		p.keep(k, i)
 	}

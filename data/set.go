@@ -52,6 +52,9 @@ type Set struct {
 	tokenizer text.Tokenizer // nil before Tokenize
 	options   Options        // that it was loaded with
 	findings  findings
+
+	speeds []float64      // that Tokenize was told of, and
+	fits   map[int]uint64 // by utterance, those that its text fits, where it doesn't fit all
 }
 
 // NewSet is a set of utterances that no manifest lists. Each gets its Index.
@@ -99,10 +102,13 @@ func (s *Set) All() iter.Seq2[int, *Utterance] {
 
 // Select is the set of the utterances that keep asks for by their places. Report is shared.
 func (s *Set) Select(keep func(i int) bool) *Set {
-	picked := &Set{Path: s.Path, SampleRate: s.SampleRate, Report: s.Report, tokenizer: s.tokenizer, options: s.options, weights: s.weights}
+	picked := &Set{Path: s.Path, SampleRate: s.SampleRate, Report: s.Report, tokenizer: s.tokenizer, options: s.options, weights: s.weights, speeds: s.speeds, fits: map[int]uint64{}}
 	var list []int
 	for i := range s.Len() {
 		if keep(i) {
+			if fits, some := s.fits[i]; some {
+				picked.fits[len(list)] = fits
+			}
 			list = append(list, i)
 		}
 	}
@@ -180,16 +186,24 @@ func (s *Set) sound(i int) (samples, rate int) {
 	return int(s.rows.samples[i]), s.rows.found[s.rows.sounds[i]].Info.Rate
 }
 
+// recording is that of utterance i, nil where only its lengths are known.
+func (s *Set) recording(i int) *Recording {
+	if s.rows == nil {
+		return s.given[i].Recording
+	}
+	return &s.rows.found[s.rows.sounds[i]].Recording
+}
+
 // written is how the sound of utterance i is written.
 func (s *Set) written(i int) Sound {
 	if s.rows != nil {
 		return s.rows.written(i)
 	}
-	recording := s.given[i].Recording
-	if recording == nil { // an utterance of which only the lengths are known
+	r := s.recording(i)
+	if r == nil {
 		return Sound{s.SampleRate, 1}
 	}
-	return Sound{recording.Info.Rate, recording.Info.Channels}
+	return Sound{r.Info.Rate, r.Info.Channels}
 }
 
 // written is how the sound of row i is written.

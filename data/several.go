@@ -32,8 +32,8 @@ func (m Manifest) String() string {
 // MostWeight is the largest weight of a manifest.
 const MostWeight = 1000
 
-// ParseManifests reads manifests that are written as PATH or PATH:WEIGHT; empty ones are left out. What exists under the
-// whole name is a path.
+// ParseManifests reads manifests that are written as PATH or PATH:WEIGHT; empty ones are left out. What exists under
+// the whole name is a path.
 func ParseManifests(list []string) ([]Manifest, error) {
 	var out []Manifest
 	for _, s := range list {
@@ -64,8 +64,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// LoadAll loads several manifests as one Set, each as [Load] does. An identity that an earlier manifest has as well gets
-// the manifest's name before it, which is said.
+// LoadAll loads several manifests as one Set, each as [Load] does. An identity that an earlier manifest has as well
+// gets the manifest's name before it, which is said.
 func LoadAll(ctx context.Context, manifests []Manifest, o Options) (*Set, error) {
 	if len(manifests) == 0 {
 		return nil, errors.New("no manifest is given")
@@ -85,8 +85,8 @@ func LoadAll(ctx context.Context, manifests []Manifest, o Options) (*Set, error)
 		}
 		reports = append(reports, in.report)
 		if len(manifests) > 1 {
-			for len(r.sources) < len(r.places) {
-				r.sources = append(r.sources, uint16(k))
+			for len(r.lists) < len(r.places) {
+				r.lists = append(r.lists, uint16(k))
 			}
 		}
 		s.weights = append(s.weights, m.Weight)
@@ -186,8 +186,8 @@ func (s *Set) Weight(i int) float64 {
 
 // source is the manifest of utterance i.
 func (s *Set) source(i int) int {
-	if s.rows == nil || s.rows.sources == nil {
+	if s.rows == nil || s.rows.lists == nil {
 		return 0
 	}
-	return int(s.rows.sources[i])
+	return int(s.rows.lists[i])
 }

@@ -140,7 +140,7 @@ func (s *Stream) work(jobs <-chan job, x *feature.Extractor) {
 
 // example is what is known of u in an epoch without its file.
 func (l *Loader) example(epoch int, u *Utterance) *Example {
-	speed := l.speed(epoch, u.Key)
+	speed := l.speed(epoch, u.Index, u.Key)
 	return &Example{Utt: u, Planned: l.frames(u.Index, speed), Tokens: u.Tokens, Speed: speed}
 }
 
@@ -170,7 +170,7 @@ func (l *Loader) fill(e *Example, epoch int, reader *audio.Reader, x *feature.Ex
 		wave = x
 	}
 	e.Features = l.buffers.get(e.Planned, l.bins)
-	f, t, err := x.Extract(e.Features, wave, u.Rate(), l.o.Augment, l.key(epoch, u.Key))
+	f, t, err := x.Extract(e.Features, wave, u.Rate(), l.augment(u.Index), l.key(epoch, u.Key))
 	switch {
 	case err != nil:
 		fail(Unreadable, err)

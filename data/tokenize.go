@@ -16,7 +16,8 @@ type TokenOptions struct {
 	// Factor is the subsampling factor, 2, 4 or 8, for the frames that CTC needs; 0 leaves that unchecked.
 	Factor int
 	// Speeds are those that training plays the sound at. A text that fits its sound at speed 1 and not at one of them
-	// is named, and stays: at that speed CTC has nothing to teach.
+	// is named: CTC would have nothing to teach at that speed, so a Loader of these speeds draws among the others for
+	// it, or takes speed 1 where there is none.
 	Speeds []float64
 	// DropInfeasible leaves out what CTC can't align. Without a decoder such an utterance has nothing to teach;
 	// with one its cross-entropy still does, so it is named and kept.
@@ -40,14 +41,19 @@ func (s *Set) Tokenize(v text.Tokenizer, o TokenOptions) error {
 		s.rows.tokens = make([]int32, s.Len())
 	}
 	s.tokenizer = v
+	s.fits, s.speeds = map[int]uint64{}, o.Speeds
 	kept := 0
 	for i := range s.Len() {
 		tokens := v.Encode(s.Text(i), &r.Unknown)
 		s.setTokens(i, tokens)
 		feasible := o.Factor == 0 || frames.Feasible(s.Frames(i), o.Factor, tokens)
 		if feasible {
-			if err := s.checkSpeeds(i, tokens, o); err != nil {
+			fits, err := s.checkSpeeds(i, tokens, o)
+			if err != nil {
 				return err
+			}
+			if fits != allSpeeds {
+				s.fits[kept] = fits
 			}
 		} else {
 			s.noteOn(i, CTCTooShort, o.DropInfeasible, func(u *Utterance) string {
@@ -76,26 +82,32 @@ func (s *Set) Tokenize(v text.Tokenizer, o TokenOptions) error {
 	return nil
 }
 
-// checkSpeeds names utterance i if CTC can't align its tokens at some of the speeds.
-func (s *Set) checkSpeeds(i int, tokens []int32, o TokenOptions) error {
+// allSpeeds is the set of speeds that an utterance fits which fits all.
+const allSpeeds = ^uint64(0)
+
+// checkSpeeds names utterance i if CTC can't align its tokens at some of the speeds, and says which it fits: bit k of
+// fits is for speed k, and from the 64th on all are taken to fit.
+func (s *Set) checkSpeeds(i int, tokens []int32, o TokenOptions) (fits uint64, err error) {
+	fits = allSpeeds
 	if o.Factor == 0 {
-		return nil
+		return fits, nil
 	}
 	var tooFast []string
 	least := s.Frames(i)
 	samples, rate := s.sound(i)
-	for _, f := range o.Speeds {
+	for k, f := range o.Speeds {
 		speed, err := audio.Speed(f)
 		if err != nil {
-			return fmt.Errorf("speeds: %w", err)
+			return 0, fmt.Errorf("speeds: %w", err)
 		}
 		n, err := feature.Options{SampleRate: s.SampleRate}.Frames(samples, rate, speed)
 		if err != nil {
-			return fmt.Errorf("%s: %w", s.ID(i), err)
+			return 0, fmt.Errorf("%s: %w", s.ID(i), err)
 		}
 		if !frames.Feasible(n, o.Factor, tokens) {
 			tooFast = append(tooFast, strconv.FormatFloat(f, 'g', -1, 64))
 			least = min(least, n)
+			fits &^= 1 << k // none from the 64th on
 		}
 	}
 	if len(tooFast) > 0 {
@@ -105,7 +117,7 @@ func (s *Set) checkSpeeds(i int, tokens []int32, o TokenOptions) error {
 				words.List(tooFast, 10), frames.Subsampled(least, o.Factor))
 		})
 	}
-	return nil
+	return fits, nil
 }
 
 // noteOn notes something about utterance i in the Report.

@@ -16,6 +16,7 @@ func (in *intake) choose() {
 	r, n := in.rows, len(in.rows.places)
 	r.samples, r.frames = append(r.samples, make([]int64, n-in.from)...), append(r.frames, make([]int32, n-in.from)...)
 	in.report.Lines, in.report.Warnings = n-in.from, in.notes
+	in.report.SampleRate, in.report.Sounds = in.options.SampleRate, map[Sound]int{}
 	kept := in.from
 	for i := in.from; i < n; i++ {
 		l := line{intake: in, row: i, packedRow: r.at(i)}

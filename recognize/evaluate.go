@@ -32,10 +32,15 @@ func WindowFor(batchSize int) int { return max(16, 4*batchSize) }
 // says what became of every line. That nothing could be scored is an error. Where the context ends first, the error is
 // its cause.
 func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions) (*Evaluation, *data.Report, error) {
+	return m.EvaluateAll(ctx, []string{manifest}, o)
+}
+
+// EvaluateAll scores the utterances of several manifests together, as Evaluate does those of one.
+func (m *Model) EvaluateAll(ctx context.Context, manifests []string, o EvaluateOptions) (*Evaluation, *data.Report, error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard
 	}
-	set, err := m.readManifest(ctx, manifest, o)
+	set, err := m.readManifests(ctx, manifests, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,7 +73,7 @@ func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, trouble := range e.Troubles(manifest) {
+	for _, trouble := range e.Troubles(set.Path) {
 		fmt.Fprintln(o.Progress, trouble)
 	}
 	report := set.Outcome()
@@ -76,7 +81,7 @@ func (m *Model) Evaluate(ctx context.Context, manifest string, o EvaluateOptions
 		report.Add(n)
 	}
 	if e.NothingRead() {
-		return nil, nil, fmt.Errorf("nothing of %s could be scored\n%v", manifest, report)
+		return nil, nil, fmt.Errorf("nothing of %s could be scored\n%v", set.Path, report)
 	}
 	e.Failed, e.FailedWords, e.FailedChars = 0, 0, 0 // counted anew: with the files of which only the name or the header was read
 	for _, kind := range []data.Kind{data.Missing, data.Unreadable, data.PastEnd, data.NoMemory} {
@@ -111,14 +116,18 @@ func (m *Model) makeRoom(l *data.Loader, set *data.Set, window int) error {
 	return nil
 }
 
-// readManifest reads a manifest for the model's features, text policy and vocabulary.
-func (m *Model) readManifest(ctx context.Context, manifest string, o EvaluateOptions) (*data.Set, error) {
+// readManifests reads manifests for the model's features, text policy and vocabulary.
+func (m *Model) readManifests(ctx context.Context, manifests []string, o EvaluateOptions) (*data.Set, error) {
+	list := make([]data.Manifest, len(manifests))
+	for i, path := range manifests {
+		list[i] = data.Manifest{Path: path, Weight: 1}
+	}
 	d := m.Description
 	paths, err := data.ParsePathMap(o.PathMap)
 	if err != nil {
 		return nil, err
 	}
-	set, err := data.Load(ctx, manifest, data.Options{
+	set, err := data.LoadAll(ctx, list, data.Options{
 		SampleRate: d.Features.SampleRate, Text: d.Policy, PathMap: paths, SkipBadLines: o.SkipBadLines, BadLimit: o.BadLineLimit,
 		KeepEmpty: true,
 	})

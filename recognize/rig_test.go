@@ -174,7 +174,7 @@ func tone(t testing.TB, path string, s spoken, seed uint64) {
 // loader reads a manifest for a model, in windows of this size.
 func loader(t testing.TB, m *Model, manifest string, window int) *data.Loader {
 	t.Helper()
-	set, err := m.readManifest(t.Context(), manifest, EvaluateOptions{})
+	set, err := m.readManifests(t.Context(), []string{manifest}, EvaluateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ func TestHeldIsForeseen(t *testing.T) {
 		lines[i].samples = (4 + i%3) * 16000
 	}
 	cfg := tiny(t, speak(t, lines...))
-	cfg.Data.ValManifest = speak(t, spoken{id: "long", text: letters, samples: 12 * 16000}, spoken{id: "short", text: "abc"})
-	cfg.Data.TestManifest = speak(t, spoken{id: "longer", text: letters, samples: 15 * 16000})
+	cfg.Data.ValManifest = []string{speak(t, spoken{id: "long", text: letters, samples: 12 * 16000}, spoken{id: "short", text: "abc"})}
+	cfg.Data.TestManifest = []string{speak(t, spoken{id: "longer", text: letters, samples: 15 * 16000})}
 	cfg.Optimizer.NumEpochs, cfg.Optimizer.BatchSize = 4, 4
 	r := start(t, cfg, io.Discard)
 	f := r.held

@@ -51,7 +51,7 @@ func TestAverageOfAnotherEnd(t *testing.T) {
 	if s := mustLoad(t, dir).String(); strings.Contains(s, "validation") {
 		t.Errorf("there is no validation set: %s", s)
 	}
-	cfg.Run.Resume, cfg.Data.ValManifest = "auto", speak(t, spoken{id: "v", text: "abc"})
+	cfg.Run.Resume, cfg.Data.ValManifest = "auto", []string{speak(t, spoken{id: "v", text: "abc"})}
 	testkit.MustContain(t, mustRun(t, cfg), "validation of the averaged weights: ", "kept ")
 	testkit.MustContain(t, mustLoad(t, dir).String(), "mean of the weights after updates 3, 4, 5", "validation WER")
 	if err := os.RemoveAll(filepath.Join(dir, checkpoint.Name(5))); err != nil {
@@ -65,7 +65,7 @@ func TestAverageOfAnotherEnd(t *testing.T) {
 // start: interrupted and resumed once more it comes to the same.
 func TestRunElsewhere(t *testing.T) {
 	cfg := averaging(t)
-	cfg.Data.ValManifest, cfg.Run.EvalEvery = speak(t, spoken{id: "v", text: "abc"}), 1
+	cfg.Data.ValManifest, cfg.Run.EvalEvery = []string{speak(t, spoken{id: "v", text: "abc"})}, 1
 	cfg.Optimizer.WarmupUpdates = 5 // the rate comes to its peak
 	mustRun(t, cfg)
 	old := cfg.Run.CheckpointDir

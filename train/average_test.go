@@ -111,7 +111,7 @@ func TestAverageIsValidated(t *testing.T) {
 	said := mustRun(t, cfg)
 	testkit.MustContain(t, said, "validation of the averaged weights: ", "averaged weights: WER")
 	r := mustLoad(t, cfg.Run.CheckpointDir)
-	e, _ := mustScore(t, r, cfg.Data.ValManifest)
+	e, _ := mustScore(t, r, cfg.Data.ValManifest[0])
 	// On one worker and on two, and in other batches.
 	if got, want := float64(r.Description.Score.Loss), float64(e.Loss); !(math.Abs(got-want) <= testkit.Products(1.5e-6)*want) {
 		t.Errorf("the checkpoint says loss %v, its weights have %v", got, want)
@@ -160,7 +160,7 @@ func TestAverageIsNoStart(t *testing.T) {
 // An interrupted validation in the middle of an epoch makes no save due.
 func TestAverageAfterAnInterruptedValidation(t *testing.T) {
 	cfg := averaging(t)
-	cfg.Data.TrainManifest = speak(t, babble(16, 4, 1)...) // four updates an epoch
+	cfg.Data.TrainManifest = []string{speak(t, babble(16, 4, 1)...)} // four updates an epoch
 	cfg.Data.ValManifest = cfg.Data.TrainManifest
 	cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Optimizer.MaxUpdates = 0, 3, 12
 	ctx, cancel := context.WithCancel(t.Context())

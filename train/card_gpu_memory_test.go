@@ -21,7 +21,7 @@ func alike(t *testing.T, samples int) Config {
 		lines[i].samples = samples
 	}
 	cfg := small(tiny(t, speak(t, lines...)))
-	cfg.Data.ValManifest = speak(t, spoken{id: "long", text: letters, samples: 2 * samples})
+	cfg.Data.ValManifest = []string{speak(t, spoken{id: "long", text: letters, samples: 2 * samples})}
 	cfg.Model.DecoderLayers, cfg.Model.CTCWeight = 1, 0.3
 	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum = 4, 1
 	return cfg

@@ -22,7 +22,7 @@ func TestSimulatedResume(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		t.Run(fmt.Sprintf("fp16 %v", half), func(t *testing.T) {
 			cfg, _ := onSimulated(t, tiny(t, manifest))
-			cfg.Data.ValManifest, cfg.Run.FP16 = manifest, half
+			cfg.Data.ValManifest, cfg.Run.FP16 = []string{manifest}, half
 			cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery = 10, 5, 5
 			straight, _ := traced(t, cfg, io.Discard)
 			parts := elsewhere(t, cfg)

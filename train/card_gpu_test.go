@@ -47,7 +47,7 @@ func lossesOf(t *testing.T, cfg Config) (list []float64) {
 func TestSimulatedRun(t *testing.T) {
 	manifest := speak(t, babble(8, 3, 1)...)
 	cfg := tiny(t, manifest)
-	cfg.Data.ValManifest, cfg.Data.TestManifest = manifest, manifest
+	cfg.Data.ValManifest, cfg.Data.TestManifest = []string{manifest}, []string{manifest}
 	cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.CPUWorkers = 4, 2, 2, 1
 	mustRun(t, cfg)
 	card, _ := onSimulated(t, elsewhere(t, cfg))

@@ -206,7 +206,7 @@ func TestCardFailsInACopy(t *testing.T) {
 func TestCopiesAreDue(t *testing.T) {
 	manifest := speak(t, babble(8, 3, 1)...)
 	cfg := small(tiny(t, manifest))
-	cfg.Data.ValManifest = manifest
+	cfg.Data.ValManifest = []string{manifest}
 	cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.SnapshotEvery, cfg.Run.EvalEvery = 12, 8, 3, 5
 	r, _ := startOnCard(t, cfg, &strings.Builder{})
 	var at []int

@@ -42,7 +42,7 @@ func all(t testing.TB) *settings.Set {
 
 // What trainer.json holds of a configuration has been written like this since the first checkpoints.
 func TestDefaultIsWritten(t *testing.T) {
-	const want = `{"auto_fit":true,"average_last":0,"bad_line_limit":0,"batch_size":8,"best_by":"auto","blank_alarm":500,"cache_clear_every":50,"checkpoint_dir":"runs/default","conv_kernel":31,"cpu_workers":0,"ctc_weight":0.3,"cuda_blas":"","cuda_driver":"","d_model":192,"decoder_layers":4,"device":"auto","dropout":0.1,"early_stop":0,"early_stop_delta":0,"encoder_layers":8,"eval_every":0,"fold_digits":false,"fp16":false,"freeze":[],"freq_masks":2,"freq_width":27,"grad_accum":2,"grad_clip":5,"heads":4,"init_from":"","init_partial":false,"keep_joiners":false,"keep_last":3,"label_smoothing":0.1,"learning_rate":0.001,"log_dir":"","log_every":10,"long_warmup":false,"lr_scale":[],"max_duration":30,"max_text_length":0,"max_updates":0,"memory_fraction":0,"memory_limit":"auto","memory_log":"stages","min_char_count":1,"min_duration":0.1,"normalize":"utterance","num_epochs":30,"num_mels":80,"num_workers":2,"on_oom":"stop","path_map":[],"profile_steps":0,"recompute":"auto","resume":"","sample_rate":16000,"save_every":0,"seed":1,"skip_bad_lines":false,"snapshot_every":50,"spec_augment":true,"speed_perturb":true,"speeds":[0.9,1,1.1],"subsample_channels":64,"subsampling":4,"test_manifest":"","time_masks":5,"time_share":0.05,"train_manifest":"","unknown_limit":0.05,"val_manifest":"","vocab_size":0,"warmup_share":0,"warmup_updates":1000,"weight_decay":0.001}`
+	const want = `{"allowed_characters":"","auto_fit":true,"average_last":0,"bad_line_limit":0,"batch_size":8,"best_by":"auto","blank_alarm":500,"cache_clear_every":50,"checkpoint_dir":"runs/default","conv_kernel":31,"cpu_workers":0,"ctc_weight":0.3,"cuda_blas":"","cuda_driver":"","d_model":192,"decoder_layers":4,"device":"auto","dropout":0.1,"early_stop":0,"early_stop_delta":0,"encoder_layers":8,"eval_every":0,"fold_digits":false,"fp16":false,"freeze":[],"freq_masks":2,"freq_width":27,"grad_accum":2,"grad_clip":5,"heads":4,"init_from":"","init_partial":false,"keep_joiners":false,"keep_last":3,"label_smoothing":0.1,"learning_rate":0.001,"log_dir":"","log_every":10,"long_warmup":false,"lower_case":false,"lr_scale":[],"max_duration":30,"max_text_length":0,"max_updates":0,"memory_fraction":0,"memory_limit":"auto","memory_log":"stages","min_char_count":1,"min_duration":0.1,"normalize":"utterance","num_epochs":30,"num_mels":80,"num_workers":2,"on_oom":"stop","path_map":[],"profile_steps":0,"recompute":"auto","remove_punctuation":false,"resume":"","sample_rate":16000,"save_every":0,"seed":1,"skip_bad_lines":false,"snapshot_every":50,"spec_augment":true,"speed_perturb":true,"speeds":[0.9,1,1.1],"subsample_channels":64,"subsampling":4,"test_manifest":"","time_masks":5,"time_share":0.05,"tokenizer":"characters","train_manifest":"","unknown_limit":0.05,"val_manifest":"","vocab_size":0,"warmup_share":0,"warmup_updates":1000,"weight_decay":0.001}`
 	saved, err := Default().settings()
 	if err != nil || string(saved) != want {
 		t.Errorf("%v\n got %s\nwant %s", err, saved, want)
@@ -59,7 +59,7 @@ func TestOldSettings(t *testing.T) {
 		"seed": 18446744073709551615, "train_manifest": "\u003ca\u003e b", "path_map": []}`))
 	want := Default()
 	want.Model.DModel, want.Optimizer.LearningRate, want.Data.MinDuration, want.Data.Speeds = 96, 5e-4, 0, []float64{1, 0.5}
-	want.Run.Seed, want.Data.TrainManifest, want.Data.PathMap = 1<<64-1, "<a> b", []string{}
+	want.Run.Seed, want.Data.TrainManifest, want.Data.PathMap = 1<<64-1, []string{"<a> b"}, []string{}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -192,7 +192,7 @@ func TestResumeTags(t *testing.T) {
 	}
 	delete(kinds, settings.Note)
 	want := map[settings.Resume][]string{
-		settings.Fixed: strings.Fields("keep_joiners fold_digits sample_rate num_mels normalize " +
+		settings.Fixed: strings.Fields("keep_joiners fold_digits remove_punctuation lower_case allowed_characters tokenizer sample_rate num_mels normalize " +
 			"d_model encoder_layers decoder_layers heads conv_kernel subsampling subsample_channels freeze"),
 		settings.Free: strings.Fields("num_workers max_updates long_warmup checkpoint_dir log_dir cuda_driver cuda_blas " +
 			"memory_limit memory_fraction auto_fit recompute on_oom memory_log keep_last log_every snapshot_every"),

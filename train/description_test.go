@@ -17,7 +17,7 @@ import (
 // it is recognized with as it was validated in the run.
 func TestModelsDescribeThemselves(t *testing.T) {
 	cfg := averaging(t)
-	cfg.Data.ValManifest, cfg.Run.EvalEvery, cfg.Run.KeepLast = speak(t, babble(4, 3, 2)...), 2, 9
+	cfg.Data.ValManifest, cfg.Run.EvalEvery, cfg.Run.KeepLast = []string{speak(t, babble(4, 3, 2)...)}, 2, 9
 	cfg.Data.Normalize, cfg.Data.FoldDigits, cfg.Data.UnknownLimit = "global", true, 1
 	mustRun(t, cfg)
 	dir := cfg.Run.CheckpointDir
@@ -45,7 +45,7 @@ func TestModelsDescribeThemselves(t *testing.T) {
 		if s.Score == nil || s.Judged != step && mean == nil {
 			return
 		}
-		e, _ := mustScore(t, mustLoad(t, path), cfg.Data.ValManifest)
+		e, _ := mustScore(t, mustLoad(t, path), cfg.Data.ValManifest[0])
 		apart := math.Abs(float64(e.Loss - s.Score.Loss)) // the run's batches are others
 		if !(apart <= testkit.Products(1.5e-6)*float64(e.Loss)) || e.Score.String() != s.Score.Score.String() {
 			t.Errorf("update %d: it scores %v, in the run it was %v", step, e, s.Score)

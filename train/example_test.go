@@ -27,7 +27,7 @@ func Example() {
 	}
 
 	cfg := train.Default()
-	cfg.Data.TrainManifest, cfg.Data.ValManifest = manifest, manifest
+	cfg.Data.TrainManifest, cfg.Data.ValManifest = []string{manifest}, []string{manifest}
 	cfg.Model.DModel, cfg.Model.EncoderLayers, cfg.Model.DecoderLayers, cfg.Model.SubsampleChannels = 16, 1, 0, 4
 	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.NumEpochs, cfg.Optimizer.MaxUpdates = 3, 1, 4, 5
 	cfg.Optimizer.WarmupUpdates = 4

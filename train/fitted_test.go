@@ -128,7 +128,7 @@ func TestTooLargeIsSkipped(t *testing.T) {
 	_, rest := arenasOf(t, cfg)
 	without := cfg
 	without.Data.MaxDuration = 10
-	without.Data.ValManifest = ""
+	without.Data.ValManifest = nil
 	arenas, _ := arenasOf(t, without)
 	cfg.Run.MemoryLimit = fmt.Sprint(rest+arenas, "B")
 	_, err := setUp(t.Context(), elsewhere(t, cfg), Options{buffersOnly: true})

@@ -44,7 +44,7 @@ func TestInitFrom(t *testing.T) {
 	cfg.Run.Resume, cfg.Data.UnknownLimit = "", 1
 	for _, path := range []string{from, filepath.Join(from, checkpoint.ModelFile), alone(t, dir, 2)} {
 		c := elsewhere(t, cfg)
-		c.Run.InitFrom, c.Data.TrainManifest = path, speak(t, spoken{id: "a", text: "cbd"})
+		c.Run.InitFrom, c.Data.TrainManifest = path, []string{speak(t, spoken{id: "a", text: "cbd"})}
 		var said bytes.Buffer
 		r := start(t, c, &said)
 		if !slices.Equal(flat(t, r, engine.Weights), weights) || r.ledger.state.Vocabulary.Diff(want.Vocabulary) != nil {
@@ -58,7 +58,7 @@ func TestInitFrom(t *testing.T) {
 	}
 	c := elsewhere(t, cfg)
 	c.Run.InitFrom, c.Model.VocabSize = from, 8
-	testkit.MustContain(t, refused(t, c), "vocab_size is 8, but "+from+" with "+c.Data.TrainManifest+" gives 7 entries")
+	testkit.MustContain(t, refused(t, c), "vocab_size is 8, but "+from+" with "+c.Data.TrainManifest[0]+" gives 7 entries")
 	c.Run.InitFrom = filepath.Join(t.TempDir(), "none")
 	testkit.MustContain(t, refused(t, c), "init_from: ", "none")
 	damaged := alone(t, dir, 2)
@@ -80,7 +80,7 @@ func TestInitFromAMuteFile(t *testing.T) {
 		t.Error("the weights are others")
 	}
 	c = elsewhere(t, c)
-	c.Data.TrainManifest = speak(t, spoken{id: "a", text: letters})
+	c.Data.TrainManifest = []string{speak(t, spoken{id: "a", text: letters})}
 	testkit.MustContain(t, refused(t, c), "init_from: ", "ctc.weight", "--init_partial")
 }
 
@@ -120,7 +120,7 @@ func TestInitFromRefusesOtherSound(t *testing.T) {
 	testkit.MustContain(t, refused(t, c), "encoder_layers: 2 / 3; give the saved values, or take what fits of it with --init_partial")
 	_, _, want := readCheckpoint(t, dir, 2)
 	c = elsewhere(t, cfg)
-	c.Run.InitFrom, c.Data.TrainManifest = alone(t, dir, 2), speak(t, babble(5, 3, 9)...)
+	c.Run.InitFrom, c.Data.TrainManifest = alone(t, dir, 2), []string{speak(t, babble(5, 3, 9)...)}
 	c.Optimizer.LearningRate, c.Model.Dropout = 2e-4, 0.3
 	var said bytes.Buffer
 	r := start(t, c, &said)

@@ -42,7 +42,7 @@ func TestLearnsFourDigits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "digits.jsonl")
 	write(t, path, manifest.String())
 	cfg := plain(tiny(t, path))
-	cfg.Data.ValManifest, cfg.Run.EvalEvery = path, 1000
+	cfg.Data.ValManifest, cfg.Run.EvalEvery = []string{path}, 1000
 	cfg.Model.DModel, cfg.Model.Subsampling, cfg.Model.SubsampleChannels, cfg.Data.NumMels = 32, 2, 8, 40
 	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.NumEpochs = 4, 1, 1000
 	cfg.Optimizer.LearningRate, cfg.Optimizer.WarmupUpdates, cfg.Optimizer.MaxUpdates = 5e-3, 20, 110

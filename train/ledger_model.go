@@ -1,6 +1,7 @@
 package train
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,12 +91,34 @@ func compare(saved, current json.RawMessage) ([]checkpoint.Difference, error) {
 	if err := json.Unmarshal(saved, &byKey); err != nil || byKey == nil {
 		return nil, errors.New("the saved configuration is no object of settings by key")
 	}
+	if err := asLists(byKey, current); err != nil {
+		return nil, err
+	}
 	var found *checkpoint.SettingsError
-	if err := checkpoint.Compare(saved, current); err != nil && !errors.As(err, &found) {
+	if err := checkpoint.Compare(byKey, current); err != nil && !errors.As(err, &found) {
 		return nil, err
 	}
 	if found == nil {
 		return nil, nil
 	}
 	return found.Differences, nil
+}
+
+// asLists makes lists of those saved settings that were one text and are a list now, an empty one of no text.
+func asLists(saved map[string]json.RawMessage, current json.RawMessage) error {
+	var now map[string]json.RawMessage
+	if err := json.Unmarshal(current, &now); err != nil {
+		return err
+	}
+	for key, value := range saved {
+		if !bytes.HasPrefix(value, []byte(`"`)) || !bytes.HasPrefix(now[key], []byte("[")) {
+			continue
+		}
+		list := "[" + string(value) + "]"
+		if string(value) == `""` {
+			list = "[]"
+		}
+		saved[key] = json.RawMessage(list)
+	}
+	return nil
 }

@@ -114,7 +114,7 @@ func (l *ledger) goOn() string {
 }
 
 // setIdentity is what the order of a training set depends on: the number of its utterances, and a hash of their ids
-// and lengths in frames.
+// and lengths in frames, and of their weights where they have any.
 func setIdentity(s *data.Set) (size int, hash string) {
 	sum := fnv.New128a()
 	var line []byte
@@ -122,6 +122,12 @@ func setIdentity(s *data.Set) (size int, hash string) {
 		line = strconv.AppendQuote(line[:0], s.ID(i))
 		line = strconv.AppendInt(append(line, ' '), int64(s.Frames(i)), 10)
 		sum.Write(append(line, '\n'))
+	}
+	if s.Weighted() {
+		for i := range s.Len() {
+			sum.Write(strconv.AppendFloat(line[:0], s.Weight(i), 'g', -1, 64))
+			sum.Write([]byte{'\n'})
+		}
 	}
 	return s.Len(), hex.EncodeToString(sum.Sum(nil))
 }

@@ -54,8 +54,8 @@ func TestMemoryIsPlanned(t *testing.T) {
 		"all is readable": speak(t, lines...), "some is not": speakSome(t, lines, 1, 4, 9), "few are": speakSome(t, lines[:5], 0, 2, 3, 4),
 	} {
 		cfg := tiny(t, manifest)
-		cfg.Data.ValManifest = speak(t, spoken{id: "long", text: letters, samples: 30 * 16000}, spoken{id: "short", text: "abc"})
-		cfg.Data.TestManifest = speak(t, spoken{id: "longer", text: letters, samples: 40 * 16000})
+		cfg.Data.ValManifest = []string{speak(t, spoken{id: "long", text: letters, samples: 30 * 16000}, spoken{id: "short", text: "abc"})}
+		cfg.Data.TestManifest = []string{speak(t, spoken{id: "longer", text: letters, samples: 40 * 16000})}
 		cfg.Optimizer.NumEpochs, cfg.Optimizer.BatchSize = 2, 4
 		memory := &device.Host{}
 		var said bytes.Buffer
@@ -216,11 +216,11 @@ func TestMemoryRefusal(t *testing.T) {
 // max_duration is for training: an utterance that is too long to be scored has to leave its manifest.
 func TestMemoryRefusalOfScoring(t *testing.T) {
 	cfg := small(tiny(t, speak(t, babble(4, 3, 1)...)))
-	cfg.Data.ValManifest = speak(t, spoken{id: "short", text: "abc"}, spoken{id: "long", text: letters, samples: 60 * 16000})
+	cfg.Data.ValManifest = []string{speak(t, spoken{id: "short", text: "abc"}, spoken{id: "long", text: letters, samples: 60 * 16000})}
 	arenas, rest := arenasOf(t, cfg)
 	cfg.Run.MemoryLimit = fmt.Sprint(rest+arenas*8/10, "B")
 	_, err := setUp(t.Context(), cfg, Options{buffersOnly: true})
-	testkit.MustFail(t, err, "long ("+cfg.Data.ValManifest+", line 2) has 60.0 s", "; leave it out of its manifest; or on_oom skip")
+	testkit.MustFail(t, err, "long ("+cfg.Data.ValManifest[0]+", line 2) has 60.0 s", "; leave it out of its manifest; or on_oom skip")
 	mustNotContain(t, err.Error(), "max_duration")
 }
 

@@ -85,7 +85,7 @@ func TestKilledRunHasTheSameMetrics(t *testing.T) {
 	manifest := speak(t, babble(10, 3, 1)...) // epochs of three windows
 	for _, c := range []struct{ log, save, eval, stop int }{{1, 2, 3, 0}, {3, 1, 5, 0}, {5, 3, 0, 2}} {
 		straight := small(tiny(t, manifest))
-		straight.Data.ValManifest, straight.Run.MemoryLog = manifest, "off"
+		straight.Data.ValManifest, straight.Run.MemoryLog = []string{manifest}, "off"
 		straight.Run.LogEvery, straight.Run.SaveEvery, straight.Run.EvalEvery, straight.Run.EarlyStop = c.log, c.save, c.eval, c.stop
 		straight.Optimizer.MaxUpdates, straight.Optimizer.LearningRate = 8, 1e-2
 		if c.stop > 0 {
@@ -269,7 +269,7 @@ func TestMetricsOfOneFolder(t *testing.T) {
 // other2 is a third run beside another one.
 func other2(t *testing.T, cfg Config, manifest string) Config {
 	cfg = elsewhere(t, cfg)
-	cfg.Data.TrainManifest = manifest
+	cfg.Data.TrainManifest = []string{manifest}
 	return cfg
 }
 

@@ -90,7 +90,7 @@ func (r *run) validate(ctx context.Context) error {
 	r.stage("After Validation")
 	mark := r.ledger.judge(e)
 	r.report.say("validation after update %d: %v%s", r.updater.Updates, e, mark)
-	r.sayTroubles(e, r.cfg.Data.ValManifest)
+	r.sayTroubles(e, r.sets.val.manifest)
 	r.record("validation", struct {
 		Update int `json:"update"`
 		*recognize.Evaluation
@@ -165,8 +165,8 @@ func (r *run) finish(ctx context.Context) error {
 		return r.withoutMemory(err)
 	}
 	r.tested = e
-	r.report.say("test set %s, %s: %v", r.cfg.Data.TestManifest, which, e)
-	for _, trouble := range e.Troubles(r.cfg.Data.TestManifest) {
+	r.report.say("test set %s, %s: %v", r.sets.test.manifest, which, e)
+	for _, trouble := range e.Troubles(r.sets.test.manifest) {
 		r.report.sayOnce(trouble)
 	}
 	r.record("test", struct {

@@ -19,7 +19,7 @@ import (
 // with the weights of the undisturbed run, or stops for lack of memory and is resumed to them.
 func TestOutOfMemoryAnywhere(t *testing.T) {
 	cfg := tiny(t, speak(t, babble(12, 6, 1)...))
-	cfg.Data.ValManifest = speak(t, spoken{id: "long", text: letters, samples: 4 * 16000}, spoken{id: "short", text: "abc"})
+	cfg.Data.ValManifest = []string{speak(t, spoken{id: "long", text: letters, samples: 4 * 16000}, spoken{id: "short", text: "abc"})}
 	cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.MaxUpdates = 4, 1, 6
 	cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.CacheClearEvery = 2, 3, 2
 	calm := faulty.New(device.NewHost(), nil)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"konkanitrain/data/feature"
 	"konkanitrain/device"
@@ -130,9 +131,9 @@ func (o PlanOptions) Check(cfg Config) error {
 			words.Binary(o.Memory), o.Card.Name, words.Binary(o.Card.Memory))
 	case (o.Memory > 0 || o.Card != nil && o.Card.limitFrom == "") && cfg.Run.MemoryLimit != "auto":
 		return fmt.Errorf("memory_limit is %s, and the memory to plan for is given too: leave one of them out (memory_limit auto)", cfg.Run.MemoryLimit)
-	case o.Seconds > 0 && d.TrainManifest+d.ValManifest+d.TestManifest != "":
+	case o.Seconds > 0 && anyGiven(slices.Concat(d.TrainManifest, d.ValManifest, d.TestManifest)):
 		return errors.New("seconds makes utterances up, and a manifest lists others: leave seconds out, or the manifests (--train_manifest= --val_manifest= --test_manifest=)")
-	case o.Seconds == 0 && d.TrainManifest == "":
+	case o.Seconds == 0 && !anyGiven(d.TrainManifest):
 		return errors.New("there are no utterances to plan for: give train_manifest, or the length of all of them as --seconds 8")
 	}
 	return o.checkLengths(d)

@@ -114,7 +114,7 @@ func TestPlanRefuses(t *testing.T) {
 	made := PlanOptions{Seconds: 3, TokensPerSecond: 10}
 	for want, c := range map[string]func(*Config, *PlanOptions){
 		"memory is -1 bytes":                 func(_ *Config, o *PlanOptions) { o.Memory = -1 },
-		"a manifest lists others":            func(c *Config, o *PlanOptions) { c.Data.ValManifest = manifest },
+		"a manifest lists others":            func(c *Config, o *PlanOptions) { c.Data.ValManifest = []string{manifest} },
 		"there are no utterances":            func(_ *Config, o *PlanOptions) { o.Seconds = 0 },
 		"seconds is -3":                      func(_ *Config, o *PlanOptions) { o.Seconds = -3 },
 		"seconds is NaN":                     func(_ *Config, o *PlanOptions) { o.Seconds = math.NaN() },

@@ -53,7 +53,7 @@ func tight(p PlanTotal, share float64) int64 {
 // A plan is what the run holds once it is set up, to the byte: as set, and fitted to a limit.
 func TestPlanIsWhatARunHolds(t *testing.T) {
 	cfg := tiny(t, speak(t, babble(12, 8, 1)...))
-	cfg.Data.ValManifest = speak(t, spoken{id: "long", text: letters, samples: 12 * 16000})
+	cfg.Data.ValManifest = []string{speak(t, spoken{id: "long", text: letters, samples: 12 * 16000})}
 	cfg.Optimizer.BatchSize, cfg.Optimizer.NumEpochs = 4, 3
 	for _, half := range []bool{false, true} {
 		cfg.Run.FP16 = half
@@ -98,7 +98,7 @@ func TestPlanOfALength(t *testing.T) {
 	cfg := tiny(t, speak(t, lines...))
 	cfg.Optimizer.NumEpochs = 30 // some window has two utterances at the lowest speed
 	made := cfg
-	made.Data.TrainManifest, made.Model.VocabSize = "", len(letters)+3
+	made.Data.TrainManifest, made.Model.VocabSize = nil, len(letters)+3
 	o := PlanOptions{Seconds: 2, TokensPerSecond: float64(len(letters)) / 2}
 	plan, listed := mustPlan(t, made, o), mustPlan(t, cfg, PlanOptions{})
 	checkHeld(t, "as set", plan.AsSet, startBuffersOnly(t, elsewhere(t, cfg)))
@@ -157,7 +157,7 @@ func TestPlanOfAResumedRun(t *testing.T) {
 	if p := mustPlan(t, cfg, PlanOptions{Origin: origin}); p.Verdict != Fitted || !(p.Fitted.Seconds > 0 && p.AsSet.Seconds > 0) {
 		t.Errorf("%s: %+v", p.Verdict, p.Fitted)
 	}
-	cfg.Data.TrainManifest = ""
+	cfg.Data.TrainManifest = nil
 	if p := mustPlan(t, cfg, PlanOptions{Origin: origin, Seconds: 1, TokensPerSecond: 5}); p.Vocabulary != len(letters)+3 {
 		t.Errorf("a vocabulary of %d, want the checkpoint's", p.Vocabulary)
 	}
@@ -167,7 +167,7 @@ func TestPlanOfAResumedRun(t *testing.T) {
 func TestPlanTouchesNothing(t *testing.T) {
 	cfg := tiny(t, speak(t, babble(6, 4, 1)...))
 	cfg.Data.Normalize = "global"
-	names, err := filepath.Glob(filepath.Join(filepath.Dir(cfg.Data.TrainManifest), "*.wav"))
+	names, err := filepath.Glob(filepath.Join(filepath.Dir(cfg.Data.TrainManifest[0]), "*.wav"))
 	if err != nil || len(names) != 6 {
 		t.Fatal(names, err)
 	}

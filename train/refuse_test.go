@@ -42,9 +42,9 @@ func TestResumeRefusesAnotherNetworkOrPolicy(t *testing.T) {
 func TestResumeRefusesAnotherVocabulary(t *testing.T) {
 	cfg := once(t, tiny(t, speak(t, spoken{id: "a", text: "abcd"}, spoken{id: "b", text: "dcba"})))
 	c := cfg
-	c.Data.TrainManifest = speak(t, spoken{id: "a", text: "abcde"}, spoken{id: "b", text: "dcba"})
+	c.Data.TrainManifest = []string{speak(t, spoken{id: "a", text: "abcde"}, spoken{id: "b", text: "dcba"})}
 	testkit.MustContain(t, refused(t, c), "vocabulary", "7", "8", "init_from")
-	c.Data.TrainManifest = speak(t, spoken{id: "a", text: "abce"}, spoken{id: "b", text: "ecba"}) // as many letters
+	c.Data.TrainManifest = []string{speak(t, spoken{id: "a", text: "abce"}, spoken{id: "b", text: "ecba"})} // as many letters
 	testkit.MustContain(t, refused(t, c), "vocabulary", "d", "e")
 	// One of the same letters in another order, as another program might have made it.
 	rewrite(t, cfg.Run.CheckpointDir, func(c *contents) {

@@ -15,7 +15,7 @@ func TestReportsAreComplete(t *testing.T) {
 	val := append(babble(4, 4, 2), spoken{id: "odd", text: "abz"}, spoken{id: "quick", text: "abcdabcd", samples: 2 * perLetter})
 	for decoder, kept := range []string{"8 of 9 utterances used", "9 of 9 utterances used"} {
 		cfg := plain(tiny(t, speak(t, lines...)))
-		cfg.Model.DecoderLayers, cfg.Data.ValManifest, cfg.Data.UnknownLimit = decoder, speak(t, val...), 0.5
+		cfg.Model.DecoderLayers, cfg.Data.ValManifest, cfg.Data.UnknownLimit = decoder, []string{speak(t, val...)}, 0.5
 		var said bytes.Buffer
 		run := start(t, cfg, &said)
 		mustContainOnce(t, said.String(), kept, "6 of 6 utterances used", "hasty: needs 8", "quick: needs 8", `are outside the vocabulary: "z" x 1`)
@@ -25,7 +25,7 @@ func TestReportsAreComplete(t *testing.T) {
 		if err := run.ledger.save(true); err != nil {
 			t.Fatal(err)
 		}
-		_, scored := mustScore(t, mustLoad(t, cfg.Run.CheckpointDir), cfg.Data.ValManifest)
+		_, scored := mustScore(t, mustLoad(t, cfg.Run.CheckpointDir), cfg.Data.ValManifest[0])
 		mustContainOnce(t, scored, "6 of 6 utterances used", "quick: needs 8", `are outside the vocabulary: "z" x 1`)
 	}
 }

@@ -43,7 +43,7 @@ func TestResumeNoticesAnotherSet(t *testing.T) {
 		"the same": lines, "one more": append(slices.Clone(lines), spoken{id: "more", text: "abc"}), "one less": lines[:7], "longer": longer, "renamed": renamed,
 	} {
 		c := cfg
-		c.Data.TrainManifest = speak(t, now...)
+		c.Data.TrainManifest = []string{speak(t, now...)}
 		var said strings.Builder
 		start(t, c, &said).close()
 		if warned := strings.Contains(said.String(), "WARNING: the training set is not what it was"); warned != (name != "the same") {
@@ -63,7 +63,7 @@ func TestResumeOnASetThatShrank(t *testing.T) {
 	traced(t, cfg, io.Discard)
 	cfg.Run.Resume, cfg.Optimizer.MaxUpdates = "auto", 5
 	for _, c := range []struct{ utterances, epoch, window int }{{16, 0, 3}, {12, 1, 0}, {8, 1, 0}} {
-		cfg.Data.TrainManifest = speak(t, lines[:c.utterances]...)
+		cfg.Data.TrainManifest = []string{speak(t, lines[:c.utterances]...)}
 		run := start(t, cfg, nil)
 		if p := run.ledger.state.Progress; p.Epoch != c.epoch || p.Window != c.window {
 			t.Errorf("%d utterances: it goes on at epoch %d, window %d, want %d, %d", c.utterances, p.Epoch, p.Window, c.epoch, c.window)

@@ -117,7 +117,7 @@ func TestKilledRunResumesBitForBit(t *testing.T) {
 	for _, fp16 := range []bool{false, true} {
 		t.Run(fmt.Sprintf("fp16 %v", fp16), func(t *testing.T) {
 			cfg := tiny(t, train)
-			cfg.Data.ValManifest, cfg.Data.NumWorkers, cfg.Run.CPUWorkers, cfg.Run.FP16 = val, 2, 2, fp16
+			cfg.Data.ValManifest, cfg.Data.NumWorkers, cfg.Run.CPUWorkers, cfg.Run.FP16 = []string{val}, 2, 2, fp16
 			cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.MaxUpdates = 2, 3, 10
 			cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.Seed = 5, 5, 1<<63+12345
 			straight, after := traced(t, cfg, io.Discard)
@@ -177,7 +177,7 @@ func TestInterruptedRunResumesBitForBit(t *testing.T) {
 	train, val := speak(t, babble(9, 4, 1)...), speak(t, babble(40, 4, 2)...)
 	config := func() Config {
 		cfg := tiny(t, train)
-		cfg.Data.ValManifest, cfg.Optimizer.MaxUpdates = val, 6 // epochs of 3 windows
+		cfg.Data.ValManifest, cfg.Optimizer.MaxUpdates = []string{val}, 6 // epochs of 3 windows
 		return cfg
 	}
 	straight := config()
@@ -239,7 +239,7 @@ func TestRunCutShortResumesBitForBit(t *testing.T) {
 	train, val := speak(t, babble(9, 4, 1)...), speak(t, babble(5, 4, 2)...)
 	config := func(updates int, rate float64) Config {
 		cfg := tiny(t, train)
-		cfg.Data.ValManifest, cfg.Optimizer.LearningRate, cfg.Optimizer.WarmupUpdates, cfg.Optimizer.MaxUpdates = val, rate, 1, updates
+		cfg.Data.ValManifest, cfg.Optimizer.LearningRate, cfg.Optimizer.WarmupUpdates, cfg.Optimizer.MaxUpdates = []string{val}, rate, 1, updates
 		cfg.Run.EvalEvery, cfg.Run.EarlyStop, cfg.Run.KeepLast = 4, 2, 1
 		return cfg
 	}

@@ -49,7 +49,7 @@ func TestRunFromStartToEnd(t *testing.T) {
 	// The model of the folder is the best one's.
 	m := mustLoad(t, cfg.Run.CheckpointDir)
 	testkit.MustContain(t, m.String(), checkpoint.Name(best))
-	if e, _ := mustScore(t, m, cfg.Data.TestManifest); !(math.Abs(float64(e.Loss-r.Best.Loss)) <= 1e-9+testkit.Products(1.5e-6)*float64(e.Loss)) {
+	if e, _ := mustScore(t, m, cfg.Data.TestManifest[0]); !(math.Abs(float64(e.Loss-r.Best.Loss)) <= 1e-9+testkit.Products(1.5e-6)*float64(e.Loss)) {
 		t.Errorf("evaluated alone it scores %v, the best was %v", e, r.Best)
 	}
 	checkMetrics(t, cfg.Run.CheckpointDir, map[string]int{"start": 1, "update": 13, "validation": 7, "save": 7, "test": 1})
@@ -91,7 +91,7 @@ func TestResult(t *testing.T) {
 
 func TestEarlyStop(t *testing.T) {
 	cfg := plain(tiny(t, speak(t, babble(4, 4, 1)...)))
-	cfg.Data.ValManifest = speak(t, babble(3, 4, 2)...)
+	cfg.Data.ValManifest = []string{speak(t, babble(3, 4, 2)...)}
 	cfg.Optimizer.LearningRate, cfg.Run.EvalEvery, cfg.Run.EarlyStop = 1e-12, 1, 3
 	run := start(t, cfg, nil)
 	run.hook = func(update int) { // no better for it
@@ -109,7 +109,7 @@ func TestLengthLimits(t *testing.T) {
 	manifest := speak(t, spoken{id: "good", text: "abc"}, spoken{id: "toolong", text: "ab", samples: 5 * 16000},
 		spoken{id: "toomuch", text: strings.Repeat("abc", 5)}, spoken{id: "limit", text: strings.Repeat("ab", 5), samples: 4 * 16000})
 	cfg := plain(tiny(t, manifest))
-	cfg.Data.MaxDuration, cfg.Data.MaxTextLength, cfg.Data.ValManifest = 4, 10, manifest
+	cfg.Data.MaxDuration, cfg.Data.MaxTextLength, cfg.Data.ValManifest = 4, 10, []string{manifest}
 	cfg.Run.EvalEvery, cfg.Optimizer.MaxUpdates = 1, 1
 	var said bytes.Buffer
 	run := start(t, cfg, &said)
@@ -158,7 +158,7 @@ func TestAccumulationLongerThanAnEpoch(t *testing.T) {
 func TestRunRefusesItsSettings(t *testing.T) {
 	cfg := tiny(t, "")
 	testkit.MustContain(t, refused(t, cfg), "train_manifest is not set")
-	cfg.Data.TrainManifest, cfg.Optimizer.GradAccum = "none.jsonl", 0
+	cfg.Data.TrainManifest, cfg.Optimizer.GradAccum = []string{"none.jsonl"}, 0
 	testkit.MustContain(t, refused(t, cfg), "grad_accum is 0")
 	cfg.Optimizer.GradAccum, cfg.Run.Device = 1, "cuda"
 	testkit.MustContain(t, refused(t, cfg), "device cuda")

@@ -20,7 +20,7 @@ import (
 // tiny is the configuration of a run on a manifest that takes milliseconds an update. Everything random is on.
 func tiny(t testing.TB, manifest string) Config {
 	c := Default()
-	c.Data.TrainManifest, c.Data.NumMels, c.Data.FreqWidth, c.Data.TimeShare = manifest, 20, 5, 0.2
+	c.Data.TrainManifest, c.Data.NumMels, c.Data.FreqWidth, c.Data.TimeShare = []string{manifest}, 20, 5, 0.2
 	c.Model = ModelConfig{
 		DModel: 16, EncoderLayers: 2, DecoderLayers: 1, Heads: 2, ConvKernel: 5, Subsampling: 4,
 		SubsampleChannels: 4, Dropout: 0.1, CTCWeight: 0.3, LabelSmoothing: 0.1,

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"konkanitrain/data"
 	"konkanitrain/data/feature"
@@ -18,7 +19,7 @@ const cacheWaves = 64 << 20
 func (r *run) loadData(ctx context.Context) error {
 	cfg, state := r.cfg, &r.ledger.state
 	var err error
-	if r.sets.train, err = loadManifest(ctx, cfg.Data.TrainManifest, cfg, true, r.index); err != nil {
+	if r.sets.train, err = loadManifests(ctx, cfg.Data.TrainManifest, cfg, true, r.index); err != nil {
 		return err
 	}
 	if state.Vocabulary.Tokenizer, err = r.vocabulary(); err != nil {
@@ -30,6 +31,9 @@ func (r *run) loadData(ctx context.Context) error {
 	}
 	if err := r.tokenize(r.sets.train, true); err != nil {
 		return err
+	}
+	for _, line := range describeTokens(state.Vocabulary.Tokenizer, cfg.Policy(), r.sets.train) {
+		r.report.say("%s", line)
 	}
 	if r.sets.loader, err = r.trainingLoader(r.sets.train); err != nil {
 		return err
@@ -53,8 +57,18 @@ func (r *run) trainingLoader(set *data.Set) (*data.Loader, error) {
 // indexDir is the folder in checkpoint_dir that keeps what was found out of archives and compressed sound.
 const indexDir = "index"
 
-// loadManifest reads a set. Limits on length are for training only. index is a folder, as data.Options has it.
-func loadManifest(ctx context.Context, path string, cfg Config, training bool, index string) (*data.Set, error) {
+// loadManifests reads a set. Limits on length, and weights, are for training only. index is a folder, as
+// data.Options has it.
+func loadManifests(ctx context.Context, paths []string, cfg Config, training bool, index string) (*data.Set, error) {
+	list, err := data.ParseManifests(paths)
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range list {
+		if m.Weight != 1 && !training {
+			return nil, fmt.Errorf("%v: a weight is for training; scores have each utterance once", list[i])
+		}
+	}
 	o := data.Options{
 		Index:      index,
 		SampleRate: cfg.Data.SampleRate, Text: cfg.Policy(), SkipBadLines: cfg.Data.SkipBadLines, BadLimit: cfg.Data.BadLineLimit,
@@ -62,11 +76,10 @@ func loadManifest(ctx context.Context, path string, cfg Config, training bool, i
 	if training {
 		o.MinDuration, o.MaxDuration, o.MaxTextLength = cfg.Data.MinDuration, cfg.Data.MaxDuration, cfg.Data.MaxTextLength
 	}
-	var err error
 	if o.PathMap, err = data.ParsePathMap(cfg.Data.PathMap); err != nil {
 		return nil, err
 	}
-	return data.Load(ctx, path, o)
+	return data.LoadAll(ctx, list, o)
 }
 
 // tokenize turns a set's texts into tokens and prints its report, which is complete then.
@@ -82,12 +95,12 @@ func (r *run) tokenize(set *data.Set, training bool) error {
 	return nil
 }
 
-// scored is a set to validate or test on; nil for an empty path.
-func (r *run) scored(ctx context.Context, path string) (*scored, error) {
-	if path == "" {
+// scored is a set to validate or test on; nil without manifests.
+func (r *run) scored(ctx context.Context, paths []string) (*scored, error) {
+	if !anyGiven(paths) {
 		return nil, nil
 	}
-	set, err := loadManifest(ctx, path, r.cfg, false, r.index)
+	set, err := loadManifests(ctx, paths, r.cfg, false, r.index)
 	if err != nil {
 		return nil, err
 	}
@@ -101,14 +114,21 @@ func (r *run) scored(ctx context.Context, path string) (*scored, error) {
 		Evaluate: true, Window: recognize.WindowFor(r.cfg.Optimizer.BatchSize), Feature: r.cfg.Features(r.ledger.state.Stats),
 		Workers: r.cfg.Data.NumWorkers,
 	})
-	return &scored{path, set, loader}, err
+	return &scored{set.Path, set, loader}, err
 }
+
+// anyGiven says whether a list of manifests names one.
+func anyGiven(paths []string) bool { return strings.Join(paths, "") != "" }
 
 // vocabulary is that of the training texts, with that of a model to start from. A checkpoint's must be the same; that
 // of a run which started from a model may hold more.
 func (r *run) vocabulary() (text.Tokenizer, error) {
 	train := r.sets.train
-	built, err := text.Build(train.Texts(), r.cfg.Data.MinCharCount)
+	from := r.ledger.origin.Checkpoint
+	if from != nil && r.cfg.Data.Tokenizer != tokenizerCharacters {
+		return r.ledger.state.Vocabulary.Tokenizer, nil // the file may be gone, or training texts have changed a letter
+	}
+	built, err := r.cfg.makeTokenizer(train.Texts())
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +143,6 @@ func (r *run) vocabulary() (text.Tokenizer, error) {
 	if saved.Tokenizer != nil && r.ledger.startedFromModel() && len(tokensBeside(built, saved)) == 0 {
 		return saved, checkVocabSize(r.cfg, saved, train.Path)
 	}
-	from := r.ledger.origin.Checkpoint
 	if err := checkVocabSize(r.cfg, built, train.Path); err != nil || from == nil {
 		return built, err
 	}

@@ -15,11 +15,11 @@ func TestSetsAreRefused(t *testing.T) {
 	base := small(tiny(t, manifest))
 	unknown := speak(t, spoken{id: "a", text: "xyz"})
 	for want, change := range map[string]func(c *Config){
-		"no-train.jsonl": func(c *Config) { c.Data.TrainManifest = "no-train.jsonl" },
-		"no-val.jsonl":   func(c *Config) { c.Data.ValManifest = "no-val.jsonl" },
-		"no-test.jsonl":  func(c *Config) { c.Data.TestManifest = "no-test.jsonl" },
-		unknown:          func(c *Config) { c.Data.ValManifest = unknown },
-		"unknown_limit":  func(c *Config) { c.Data.TestManifest = unknown },
+		"no-train.jsonl": func(c *Config) { c.Data.TrainManifest = []string{"no-train.jsonl"} },
+		"no-val.jsonl":   func(c *Config) { c.Data.ValManifest = []string{"no-val.jsonl"} },
+		"no-test.jsonl":  func(c *Config) { c.Data.TestManifest = []string{"no-test.jsonl"} },
+		unknown:          func(c *Config) { c.Data.ValManifest = []string{unknown} },
+		"unknown_limit":  func(c *Config) { c.Data.TestManifest = []string{unknown} },
 		"vocab_size":     func(c *Config) { c.Model.VocabSize = 5 },
 	} {
 		c := elsewhere(t, base)

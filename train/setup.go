@@ -20,7 +20,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if cfg.Data.TrainManifest == "" {
+	if !anyGiven(cfg.Data.TrainManifest) {
 		return nil, errors.New("train_manifest is not set: there is nothing to train on")
 	}
 	report := newReporter(o.Out)

@@ -27,7 +27,7 @@ func trained(t *testing.T) (from string, cfg Config) {
 // model's. What is new, and what no text needs, is said.
 func TestInitFromAnotherVocabulary(t *testing.T) {
 	from, cfg := trained(t)
-	cfg.Data.TrainManifest, cfg.Data.FoldDigits = speak(t, spoken{id: "a", text: "bxy"}, spoken{id: "b", text: "yax"}), true
+	cfg.Data.TrainManifest, cfg.Data.FoldDigits = []string{speak(t, spoken{id: "a", text: "bxy"}, spoken{id: "b", text: "yax"})}, true
 	cfg.Run.InitFrom = from
 	var said bytes.Buffer
 	r := start(t, cfg, &said)
@@ -66,7 +66,7 @@ func TestInitFromAnotherVocabulary(t *testing.T) {
 func TestResumeOfARunThatWasStarted(t *testing.T) {
 	from, cfg := trained(t)
 	for _, text := range []string{"bxya", "dc"} { // a vocabulary that grew, and one that is kept
-		cfg.Data.TrainManifest = speak(t, spoken{id: "a", text: text}, spoken{id: "b", text: text})
+		cfg.Data.TrainManifest = []string{speak(t, spoken{id: "a", text: text}, spoken{id: "b", text: text})}
 		cfg.Optimizer.MaxUpdates = 4
 		straight, broken := elsewhere(t, cfg), elsewhere(t, cfg)
 		straight.Run.InitFrom, broken.Run.InitFrom = from, from
@@ -75,7 +75,7 @@ func TestResumeOfARunThatWasStarted(t *testing.T) {
 		mustRun(t, broken)
 		broken.Optimizer.MaxUpdates, broken.Run.InitFrom, broken.Run.Resume = 4, "", "auto"
 		c := broken
-		c.Data.TrainManifest = speak(t, spoken{id: "a", text: text + "z"}, spoken{id: "b", text: text})
+		c.Data.TrainManifest = []string{speak(t, spoken{id: "a", text: text + "z"}, spoken{id: "b", text: text})}
 		testkit.MustContain(t, refused(t, c), "its vocabulary is not that of")
 		mustRun(t, broken)
 		if s := mustEqualRun(t, broken.Run.CheckpointDir, straight.Run.CheckpointDir, 4); s.Source != from {
@@ -98,7 +98,7 @@ func TestInitPartial(t *testing.T) {
 		{func(c *Config) { c.Model.DModel = 24 }, []string{"  taken: encoder.subsample.conv, encoder.subsample.depthwise, encoder.subsample.pointwise, ctc.bias, decoder.out.bias"}},
 		{func(c *Config) {
 			c.Model.DecoderLayers = 2
-			c.Data.TrainManifest = speak(t, spoken{id: "a", text: "ax"})
+			c.Data.TrainManifest = []string{speak(t, spoken{id: "a", text: "ax"})}
 		},
 			[]string{"  taken: encoder, ctc, decoder.embed, decoder.blocks.0, decoder.norm, decoder.out", "  drawn, not there: decoder.blocks.1", `new character of the training texts: "x"`}},
 	} {
@@ -182,7 +182,9 @@ func TestFrozenAsDrawn(t *testing.T) {
 		want   string
 	}{
 		{func(c *Config) {}, "WARNING: freeze keeps ctc, decoder.embed as drawn from the seed: they are never learned"},
-		{func(c *Config) { c.Run.InitFrom, c.Data.TrainManifest = from, speak(t, spoken{id: "a", text: "ax"}) },
+		{func(c *Config) {
+			c.Run.InitFrom, c.Data.TrainManifest = from, []string{speak(t, spoken{id: "a", text: "ax"})}
+		},
 			"WARNING: the rows of 1 new character in ctc, decoder.embed are drawn and frozen, so they are never learned: take these out of freeze"},
 		{func(c *Config) { c.Run.InitFrom, c.Run.InitPartial, c.Model.DModel = from, true, 24 },
 			"WARNING: freeze keeps ctc.weight, decoder.embed as drawn from the seed, as " + from + " doesn't have them in this shape"},

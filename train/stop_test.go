@@ -39,7 +39,7 @@ func TestSoundGone(t *testing.T) {
 	cfg := elsewhere(t, straight)
 	r := start(t, cfg, nil)
 	var back func()
-	r.hook = atUpdate(2, func() { back = hide(t, cfg.Data.TrainManifest) })
+	r.hook = atUpdate(2, func() { back = hide(t, cfg.Data.TrainManifest[0]) })
 	err := stoppedAt(t, r, -1)
 	testkit.MustContain(t, err.Error(), "10 windows in a row gave no update, the last because none of its files can be read; their utterances: utt",
 		"; look at these files")
@@ -73,7 +73,7 @@ func TestLossScaleCollapses(t *testing.T) {
 // for early_stop and for the best, saves for the average.
 func TestStoppedAfterMilestones(t *testing.T) {
 	straight := tiny(t, speak(t, babble(12, 3, 1)...)) // epochs of three windows
-	straight.Data.ValManifest, straight.Optimizer.LearningRate, straight.Optimizer.WarmupUpdates = speak(t, babble(4, 3, 2)...), 3e-2, 1
+	straight.Data.ValManifest, straight.Optimizer.LearningRate, straight.Optimizer.WarmupUpdates = []string{speak(t, babble(4, 3, 2)...)}, 3e-2, 1
 	straight.Run.FP16, straight.Run.EarlyStop, straight.Run.AverageLast, straight.Run.KeepLast = true, 5, 2, 9
 	straight.Optimizer.MaxUpdates = 9
 	traced(t, straight, io.Discard)
@@ -105,7 +105,7 @@ func TestReplicaBreaks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			straight := small(tiny(t, manifest))
-			straight.Data.ValManifest, straight.Run.SaveEvery, straight.Optimizer.MaxUpdates = val, 100, 5
+			straight.Data.ValManifest, straight.Run.SaveEvery, straight.Optimizer.MaxUpdates = []string{val}, 100, 5
 			straight.Run.EvalEvery = c.evalEvery
 			traced(t, straight, io.Discard)
 			cfg := elsewhere(t, straight)

@@ -16,7 +16,7 @@ func TestUnreadableFilesAreNamedOnce(t *testing.T) {
 	train, val := speakSome(t, babble(8, 3, 1), 2, 5), speakSome(t, babble(3, 3, 2), 1)
 	for _, normalize := range []string{"utterance", "global"} {
 		cfg := small(tiny(t, train))
-		cfg.Data.ValManifest, cfg.Data.Normalize, cfg.Optimizer.NumEpochs = val, normalize, 3
+		cfg.Data.ValManifest, cfg.Data.Normalize, cfg.Optimizer.NumEpochs = []string{val}, normalize, 3
 		said := mustRun(t, cfg)
 		mustContainOnce(t, said, fmt.Sprintf("WARNING: left out: utt02 (%s, line 3): ", train), fmt.Sprintf("WARNING: left out: utt05 (%s, line 6): ", train),
 			"WARNING: 2 utterances of 8 could not be read and took no part in training; they are named above",
@@ -67,15 +67,15 @@ func TestAllIsReadable(t *testing.T) {
 func TestOddSoundIsReportedInAllSets(t *testing.T) {
 	var said bytes.Buffer
 	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
-	cfg.Data.ValManifest, cfg.Data.TestManifest = speak(t, babble(4, 4, 2)...), speak(t, babble(4, 4, 3)...)
-	silence(t, cfg.Data.TrainManifest, "001.wav")
-	silence(t, cfg.Data.ValManifest, "002.wav")
-	silence(t, cfg.Data.TestManifest, "003.wav")
+	cfg.Data.ValManifest, cfg.Data.TestManifest = []string{speak(t, babble(4, 4, 2)...)}, []string{speak(t, babble(4, 4, 3)...)}
+	silence(t, cfg.Data.TrainManifest[0], "001.wav")
+	silence(t, cfg.Data.ValManifest[0], "002.wav")
+	silence(t, cfg.Data.TestManifest[0], "003.wav")
 	cfg.Optimizer.MaxUpdates, cfg.Run.EvalEvery = 4, 1
 	if _, err := Run(t.Context(), cfg, Options{Out: &said}); err != nil {
 		t.Fatal(err)
 	}
 	mustContainOnce(t, said.String(), "001.wav: silence", "002.wav: silence", "003.wav: silence")
-	_, scored := mustScore(t, mustLoad(t, cfg.Run.CheckpointDir), cfg.Data.TestManifest)
+	_, scored := mustScore(t, mustLoad(t, cfg.Run.CheckpointDir), cfg.Data.TestManifest[0])
 	mustContainOnce(t, scored, "003.wav: silence")
 }

@@ -16,7 +16,7 @@ import (
 func TestValidationNamesFilesThatFail(t *testing.T) {
 	manifest := speak(t, babble(4, 4, 1)...)
 	cfg := plain(tiny(t, manifest))
-	cfg.Data.ValManifest = manifest
+	cfg.Data.ValManifest = []string{manifest}
 	var said bytes.Buffer
 	r := start(t, cfg, &said)
 	spoil(t, manifest, "002.wav")
@@ -36,7 +36,7 @@ func TestValidationNamesFilesThatFail(t *testing.T) {
 func TestValidationWithoutAnyFile(t *testing.T) {
 	manifest := speak(t, babble(4, 4, 1)...)
 	cfg := plain(tiny(t, manifest))
-	cfg.Data.ValManifest, cfg.Run.BlankAlarm = manifest, 0
+	cfg.Data.ValManifest, cfg.Run.BlankAlarm = []string{manifest}, 0
 	var said bytes.Buffer
 	r := start(t, cfg, &said)
 	for i := range 4 {
@@ -62,7 +62,7 @@ func TestBlankAlarm(t *testing.T) {
 	for i := range lines {
 		lines[i] = spoken{id: fmt.Sprint("v", i), text: "ab cd"}
 	}
-	cfg.Data.ValManifest, cfg.Data.UnknownLimit = speak(t, lines...), 1
+	cfg.Data.ValManifest, cfg.Data.UnknownLimit = []string{speak(t, lines...)}, 1
 	cfg.Run.EvalEvery, cfg.Run.BlankAlarm, cfg.Optimizer.MaxUpdates = 1, 2, 2
 	r := start(t, cfg, &said)
 	edit(t, r, "ctc.bias", func(w []float32) { w[0] = 1000 })
@@ -89,7 +89,7 @@ func TestBlankAlarm(t *testing.T) {
 func TestModelScoresAsTraining(t *testing.T) {
 	manifest := speak(t, babble(6, 5, 1)...)
 	cfg := plain(tiny(t, manifest))
-	cfg.Data.Normalize, cfg.Run.Seed, cfg.Optimizer.MaxUpdates, cfg.Data.ValManifest = "global", 1<<63+3, 2, manifest
+	cfg.Data.Normalize, cfg.Run.Seed, cfg.Optimizer.MaxUpdates, cfg.Data.ValManifest = "global", 1<<63+3, 2, []string{manifest}
 	r := start(t, cfg, nil)
 	edit(t, r, "ctc.bias", func(w []float32) { w[0] = -1 }) // so that something comes out
 	mustEnd(t, r)
@@ -101,7 +101,7 @@ func TestModelScoresAsTraining(t *testing.T) {
 	}
 	r.close()
 	other := withResume(cfg)
-	other.Data.TrainManifest = speak(t, babble(9, 5, 8)...)
+	other.Data.TrainManifest = []string{speak(t, babble(9, 5, 8)...)}
 	r = start(t, other, nil)
 	if !slices.Equal(r.ledger.state.Stats.Mean, trained.Stats.Mean) {
 		t.Error("the statistics are those of another set")

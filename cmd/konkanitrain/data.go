@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
+	"konkanitrain/data"
 	"konkanitrain/data/audit"
 	"konkanitrain/internal/settings"
 	"konkanitrain/internal/words"
@@ -116,9 +118,9 @@ func (o *dataOptions) read() (dataAsked, error) {
 			}
 		}
 		asked.train, asked.heldOut = arguments[:1], arguments[1:]
-		d.TrainManifest, d.ValManifest, d.TestManifest = "", "", ""
+		d.TrainManifest, d.ValManifest, d.TestManifest = nil, nil, nil
 	} else {
-		asked.train, asked.heldOut = given(d.TrainManifest), given(d.ValManifest, d.TestManifest)
+		asked.train, asked.heldOut = paths(d.TrainManifest), paths(slices.Concat(d.ValManifest, d.TestManifest))
 	}
 	if len(asked.train) == 0 {
 		err = errors.Join(err, errors.New("no manifest is given: name that of the training set behind `data`, and behind it those that are held out"))
@@ -134,12 +136,15 @@ func (o *dataOptions) read() (dataAsked, error) {
 	return asked, errors.Join(err, o.set.Locate(o.config.Validate()))
 }
 
-// given are the paths that are not empty.
-func given(paths ...string) (out []string) {
-	for _, p := range paths {
-		if p != "" {
-			out = append(out, p)
-		}
+// paths are those of manifests, without their weights.
+func paths(manifests []string) []string {
+	list, err := data.ParseManifests(manifests)
+	if err != nil {
+		return manifests // which are looked for, and told of
+	}
+	var out []string
+	for _, m := range list {
+		out = append(out, m.Path)
 	}
 	return out
 }

@@ -16,7 +16,7 @@ import (
 // evalConfig is the settings of eval.
 type evalConfig struct {
 	trained      `yaml:",inline"`
-	Manifest     string   `yaml:"manifest" default:"" check:"path" help:"manifest to score on"`
+	Manifest     []string `yaml:"manifest" default:"" check:"path" help:"manifest to score on; may be given several times"`
 	PerUtterance string   `yaml:"per_utterance" default:"" check:"path" help:"file for one line of tab-separated values for each utterance; - for standard output"`
 	JSON         bool     `yaml:"json" default:"false" check:"any" help:"print the result as JSON"`
 	PathMap      []string `yaml:"path_map" default:"" check:"path map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
@@ -66,7 +66,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	}
 	defer model.Close()
 	rows := newTable(c.PerUtterance, s.out)
-	e, report, err := model.Evaluate(ctx, c.Manifest, recognize.EvaluateOptions{
+	e, report, err := model.EvaluateAll(ctx, c.Manifest, recognize.EvaluateOptions{
 		PathMap: c.PathMap, SkipBadLines: c.SkipBadLines, BadLineLimit: c.BadLineLimit, Progress: s.err, PerUtterance: rows.add,
 	})
 	if err := rows.end(err); err != nil {
@@ -76,7 +76,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if c.PerUtterance == "-" {
 		out = s.err
 	}
-	r := evalResult{model, c.Manifest, e, report}
+	r := evalResult{model, report.Path, e, report}
 	if c.JSON {
 		return r.json(out)
 	}
@@ -87,7 +87,12 @@ func runEval(ctx context.Context, args []string, s streams) error {
 // rules are what the settings have to agree with, on disk and on this machine.
 func (c *evalConfig) rules(p *settings.Problems) {
 	c.trained.rules(p)
-	p.Add(needManifest("manifest", c.Manifest))
+	if len(c.Manifest) == 0 {
+		p.Add(needManifest("manifest", ""))
+	}
+	for _, path := range c.Manifest {
+		p.Add(needManifest("manifest", path))
+	}
 	p.Add(settings.About("per_utterance", tableOnly(c.PerUtterance)))
 	p.Add(train.CheckPathMap(c.PathMap))
 	c.machine.rules(p)
@@ -119,6 +124,12 @@ empty output          %s of the utterances, blank in %.1f %% of the frames
 loss                  %.4f nats per utterance%s
 `, r.model, r.manifest, words.Count(r.report.Lines, "line"), n, e.Audio, e.Took, w, e.Score.Chars,
 		share(w.Ref-w.Errors(), w.Ref), share(e.Score.Exact, n), share(e.Score.EmptyHyps, n), 100*e.BlankShare, e.Loss, parts)
+	if p := e.Score.Plain; p != nil {
+		text += fmt.Sprintf("without punctuation   %v\n", p)
+	}
+	if u := &r.report.Unknown; u.Outside > 0 {
+		text += fmt.Sprintf("outside vocabulary    %s of the letters\n", share(u.Outside, u.Letters))
+	}
 	if e.Infeasible > 0 {
 		text += fmt.Sprintf("too short for CTC     %s of the utterances\n", share(e.Infeasible, n))
 	}
@@ -164,10 +175,20 @@ type leftOutLine struct {
 	Reason string `json:"reason"`
 }
 
+// outsideLetters counts the letters of the references that the model can't write.
+type outsideLetters struct {
+	Letters int `json:"letters"` // all
+	Outside int `json:"outside"`
+}
+
 // json writes the result for programs.
 func (r evalResult) json(w io.Writer) error {
 	out := []leftOutLine{}
 	counts := map[string]int{}
+	var outside *outsideLetters
+	if u := &r.report.Unknown; u.Outside > 0 {
+		outside = &outsideLetters{u.Letters, u.Outside}
+	}
 	for _, n := range r.leftOut() {
 		out = append(out, leftOutLine{n.File, n.Line, n.ID, string(n.Kind), n.Reason})
 		counts[string(n.Kind)] = r.report.CountOf(n.Kind, true)
@@ -180,5 +201,6 @@ func (r evalResult) json(w io.Writer) error {
 		Result   *recognize.Evaluation `json:"result"`
 		LeftOut  []leftOutLine         `json:"left_out"` // not in the result; of many of a kind the first
 		Counts   map[string]int        `json:"left_out_counts"`
-	}{r.model.String(), r.manifest, r.report.Lines, r.scored.Score.Utterances, r.scored, out, counts})
+		Outside  *outsideLetters       `json:"outside_vocabulary,omitempty"`
+	}{r.model.String(), r.manifest, r.report.Lines, r.scored.Score.Utterances, r.scored, out, counts, outside})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,8 +124,8 @@ func TestAliases(t *testing.T) {
 	if err := o.load(&config); err != nil {
 		t.Fatal(err)
 	}
-	if config.Optimizer.GradAccum != 7 || !config.Run.FP16 || config.Data.TrainManifest != manifest {
-		t.Errorf("grad_accum %d, fp16 %v, train_manifest %s: want 7, true, %s", config.Optimizer.GradAccum, config.Run.FP16, config.Data.TrainManifest, manifest)
+	if config.Optimizer.GradAccum != 7 || !config.Run.FP16 || !slices.Equal(config.Data.TrainManifest, []string{manifest}) {
+		t.Errorf("grad_accum %d, fp16 %v, train_manifest %s: want 7, true, %s", config.Optimizer.GradAccum, config.Run.FP16, config.Data.TrainManifest[0], manifest)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"konkanitrain/data"
 	"konkanitrain/internal/settings"
 	"konkanitrain/recognize"
 	"konkanitrain/train"
@@ -65,7 +66,7 @@ type trainOptions struct {
 
 // source is the flag for the files of settings.
 type source struct {
-	Config []string `yaml:"config" default:"" check:"path" help:"YAML file of settings; may be given several times: a later file overrules an earlier one"`
+	Config []string `yaml:"config" default:"" check:"not empty path" help:"YAML file of settings; may be given several times: a later file overrules an earlier one"`
 }
 
 func newTrainOptions(command string, config *train.Config) (*trainOptions, error) {
@@ -167,7 +168,7 @@ func (o *trainOptions) checkMachine(config *train.Config) error {
 func (o *trainOptions) checkInputs(config *train.Config) error {
 	r := config.Run
 	var problems []error
-	if config.Data.TrainManifest == "" {
+	if strings.Join(config.Data.TrainManifest, "") == "" {
 		if r.Resume == "auto" { // a checkpoint would have named it
 			problems = append(problems, fmt.Errorf("resume auto: there is no checkpoint in %s to go on from", r.CheckpointDir))
 		}
@@ -180,9 +181,12 @@ func (o *trainOptions) checkInputs(config *train.Config) error {
 func (o *trainOptions) checkNamed(config *train.Config) error {
 	d, r := config.Data, config.Run
 	var problems []error
-	for _, m := range [][2]string{{"train_manifest", d.TrainManifest}, {"val_manifest", d.ValManifest}, {"test_manifest", d.TestManifest}} {
-		if m[1] != "" {
-			problems = append(problems, o.manifest(m[0], m[1]))
+	for i, texts := range [][]string{d.TrainManifest, d.ValManifest, d.TestManifest} {
+		key := []string{"train_manifest", "val_manifest", "test_manifest"}[i]
+		list, err := data.ParseManifests(texts)
+		problems = append(problems, settings.About(key, err))
+		for _, m := range list {
+			problems = append(problems, o.manifest(key, m.Path))
 		}
 	}
 	if r.InitFrom != "" {

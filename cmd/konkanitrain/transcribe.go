@@ -17,7 +17,7 @@ type transcribeConfig struct {
 
 func transcribeCommand() command {
 	return command{
-		name: "transcribe", args: "--checkpoint PATH WAV...", summary: "write down what is said in WAV files",
+		name: "transcribe", args: "--checkpoint PATH FILE...", summary: "write down what is said in sound files",
 		onStop: "stopping", run: runTranscribe,
 	}
 }
@@ -48,7 +48,7 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 		c.trained.rules(p)
 		c.machine.rules(p)
 		if len(files) == 0 && len(o.unknown) == 0 { // else one may be taken for a value
-			p.Add(errors.New("no WAV file is given: name one or more behind the flags"))
+			p.Add(errors.New("no sound file is given: name one or more behind the flags"))
 		}
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -366,5 +367,46 @@ func TestNotRead(t *testing.T) {
 		if err == nil || !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), command) {
 			t.Errorf("%s: %v; want %q and %s", name, err, c.say, command)
 		}
+	}
+}
+
+// A decoder takes no more than is said of it, all that it allocates for a short part taken together.
+func TestDecoderBytes(t *testing.T) {
+	for _, c := range codedTable {
+		src := memory{c.name, codedBytes(t, c.name)}
+		info, err := Probe(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		var r Reader
+		runtime.ReadMemStats(&before)
+		if _, _, err := r.Read(src, &info, info.Seconds()/2, 0.001); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if took := int64(after.TotalAlloc - before.TotalAlloc); took > info.DecoderBytes() {
+			t.Errorf("%s: %d bytes, %d are said", c.name, took, info.DecoderBytes())
+		}
+	}
+}
+
+// How fast each format is decoded, as a multiple of real time, in one goroutine.
+func BenchmarkDecode(b *testing.B) {
+	for _, c := range codedTable {
+		b.Run(c.name, func(b *testing.B) {
+			src := memory{c.name, codedBytes(b, c.name)}
+			info, err := Probe(src)
+			if err != nil {
+				b.Fatal(err)
+			}
+			var r Reader
+			for b.Loop() {
+				if _, _, err := r.Read(src, &info, 0, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(info.Seconds()*float64(b.N)/b.Elapsed().Seconds(), "x-real-time")
+		})
 	}
 }

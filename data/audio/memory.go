@@ -14,6 +14,17 @@ func Sized[T any](buf []T, n int) []T {
 // and as integers. Samples of one byte, which are rare, make twice as many integers.
 func ReadBytes(n int) int64 { return 4*int64(n) + pieceBytes + 8*pieceBytes/2 }
 
+// decoderBytes is more than a decoder's state and buffers take: most of it are codebooks of Vorbis in many channels.
+const decoderBytes = 1 << 20
+
+// DecoderBytes is what decoding the recording takes beside what the Reader keeps, in bytes; of a WAV file nothing.
+func (i *Info) DecoderBytes() int64 {
+	if i.stream == nil {
+		return 0
+	}
+	return decoderBytes
+}
+
 // ScratchBytes is what one goroutine takes while it resamples n samples, in bytes, without the result.
 func (r *Resampler) ScratchBytes(n int, ratio Ratio) int64 {
 	if ratio.One() {

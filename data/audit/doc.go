@@ -27,9 +27,9 @@
 // letters for each second of sound without leading and trailing silence. It is compared with utterances of about as
 // many letters: groups of 200 or more in the order of the number of letters. With r = ln(rate), m the median of r in
 // the group and s the larger of 0.1 and 1.4826 times the median of |r - m| (the standard deviation where r is normal),
-// an utterance is an outlier where r is 5 s or more from m, and also 2 s or more, in the same direction, with m and s of
-// all utterances: in sets that were cut into pieces of one length, few letters mean a low rate. Groups of less than 20
-// are not judged. A wrong text of the right length can't be found like this.
+// an utterance is an outlier where r is 5 s or more from m, and also 2 s or more, in the same direction, with m and s
+// of all utterances: in sets that were cut into pieces of one length, few letters mean a low rate. Groups of less than
+// 20 are not judged. A wrong text of the right length can't be found like this.
 //
 // # Distributions
 //

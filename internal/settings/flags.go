@@ -96,6 +96,9 @@ func (f *flagValue) parse() (reflect.Value, error) {
 			}
 		}
 	}
+	if c := f.setting.check; t.Kind() == reflect.Slice && c.path && !c.notEmpty && len(f.texts) == 1 && f.texts[0] == "" {
+		return reflect.Zero(t), nil // no paths
+	}
 	v, wrong, err := parseAll(f.texts, t, f.setting.check.words)
 	if err != nil {
 		return v, fmt.Errorf("--%s is %q, %w", f.name, wrong, err)

@@ -131,6 +131,13 @@ func (r *reader) value(key string, node *yaml.Node, t reflect.Type) (reflect.Val
 	if t.Kind() != reflect.Slice {
 		return r.scalar(key, node, t)
 	}
+	if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!str" && t.Elem().Kind() == reflect.String {
+		list := reflect.MakeSlice(t, 0, 1) // a list of one text, or of none
+		if node.Value != "" {
+			list = reflect.Append(list, reflect.ValueOf(node.Value))
+		}
+		return list, true
+	}
 	if node.Kind != yaml.SequenceNode {
 		r.bad(node, "%s is %s, want %s in square brackets, such as [%s]", key, found(node), wanted(t), example(t))
 		return reflect.Value{}, false
