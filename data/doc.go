@@ -24,6 +24,9 @@
 // a name in another Unicode form, or with another ending of sound, is taken and reported. UTF-8 with or without a
 // byte-order mark and UTF-16 are read, with line ends of any system.
 //
+// Tars, Parquet files, Lhotse's cuts, and patterns or folders of them, are package archive's: what they hold comes as
+// lines with an [audio.Source]. [Options.Index] keeps what was found out of them.
+//
 // The header of an audio file is the truth about its length. [Load] gives a [Set]; what it left out or doubts is in
 // the Set's [Report], with its file, line and reason; nothing is dropped in silence, and sound and text are never cut
 // to fit a limit. A part that ends behind its recording is left out as a whole. What only reading the sound can show

@@ -10,8 +10,8 @@ import (
 )
 
 // Forms names what a manifest can be, for messages.
-const Forms = "JSON lines, a table (CSV, TSV, LJSpeech, Coqui, SpeechBrain, Common Voice), or a folder of Kaldi, LibriSpeech, LJSpeech or " +
-	"with metadata.jsonl or metadata.csv"
+const Forms = "JSON lines, a table (CSV, TSV, LJSpeech, Coqui, SpeechBrain, Common Voice), a folder of Kaldi, LibriSpeech, LJSpeech or " +
+	"with metadata.jsonl or metadata.csv, or archives (tars, Parquet, cuts of Lhotse's)"
 
 // form is how a manifest that is one file is read.
 type form struct {

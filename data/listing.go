@@ -12,6 +12,7 @@ import (
 
 	"konkanitrain/data/archive"
 	"konkanitrain/data/audio"
+	"konkanitrain/data/text"
 )
 
 // entry is one line of a manifest as it is written. Its strings may be parts of a text that is read; whoever keeps one
@@ -20,15 +21,16 @@ type entry struct {
 	id, audio, speaker string
 	source             audio.Source // where the sound lies, if audio is no path
 	text               string
-	offset, duration   float64  // seconds; duration 0 is not stated
-	odd                string   // a stated duration that is no number of seconds; "" if there is none
-	part               bool     // from offset on, duration long; otherwise the whole file
-	twice              []string // keys that stand more than once in the line
-	textless           bool     // there is no key for a text in the line
-	null               bool     // what should be text is null, or not there
-	other              choice   // another key had another text
-	samples            bool     // offset and duration are in samples, not in seconds
-	file               string   // where it is written
+	edits              []text.Edit // what the text policy has changed
+	offset, duration   float64     // seconds; duration 0 is not stated
+	odd                string      // a stated duration that is no number of seconds; "" if there is none
+	part               bool        // from offset on, duration long; otherwise the whole file
+	twice              []string    // keys that stand more than once in the line
+	textless           bool        // there is no key for a text in the line
+	null               bool        // what should be text is null, or not there
+	other              choice      // another key had another text
+	samples            bool        // offset and duration are in samples, not in seconds
+	file               string      // where it is written
 	line               int
 
 	kind   Kind   // what is wrong with the line; "" if nothing is

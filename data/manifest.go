@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"konkanitrain/data/archive"
+	"konkanitrain/data/text"
 	"konkanitrain/internal/words"
 )
 
@@ -81,6 +82,7 @@ func newIntake(ctx context.Context, path string, o Options, r *rows) *intake {
 func (in *intake) add(e *entry) {
 	i := in.rows.add(e)
 	in.stated = append(in.stated, e.duration)
+	in.report.Changes.Add(e.edits, text.Place{File: e.file, Line: e.line})
 	if e.other != (choice{}) && e.kind == "" {
 		in.chose(e)
 	}
@@ -114,7 +116,7 @@ func (o Options) checkText(e *entry) {
 	if e.kind != "" {
 		return
 	}
-	e.text = o.Text.Normalize(e.text)
+	e.text, e.edits = o.Text.Rewrite(e.text)
 	switch n := utf8.RuneCountInString(e.text); {
 	case n == 0 && o.KeepEmpty && !e.null:
 	case n == 0:

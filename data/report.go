@@ -72,6 +72,7 @@ type Report struct {
 	Longest        float64
 	StartsWithMark int          // texts kept that start with a combining mark
 	Notes          []Note       // lines that are skipped or doubtful, in the order of the checks: the first of each kind
+	Changes        text.Changes // what the text policy has changed
 	Warnings       []string     // about the manifest as a whole
 	Unknown        text.Unknown // letters outside the vocabulary, once Tokenize has run
 
@@ -186,6 +187,9 @@ func (r *Report) String() string {
 		}
 		fmt.Fprintf(&b, "\n  %s %s", words.Count(r.StartsWithMark, "text"), verb)
 	}
+	for _, line := range r.Changes.Lines(r.Place) {
+		b.WriteString("\n  " + line)
+	}
 	if r.Unknown.Outside > 0 {
 		fmt.Fprintf(&b, "\n  %v", &r.Unknown)
 	}
@@ -227,6 +231,14 @@ func (n *Note) where(manifest string) string {
 		return fmt.Sprintf("%s in %s, line %d", n.ID, filepath.Base(n.File), n.Line)
 	}
 	return fmt.Sprintf("line %d", n.Line)
+}
+
+// Place is "line 3", or "text, line 3" for a file of a folder.
+func (r *Report) Place(p text.Place) string {
+	if p.File != r.Path {
+		return fmt.Sprintf("%s, line %d", filepath.Base(p.File), p.Line)
+	}
+	return fmt.Sprintf("line %d", p.Line)
 }
 
 // duration writes seconds in the unit that suits them.

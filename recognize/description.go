@@ -32,8 +32,9 @@ type Description struct {
 const metadataKey = "konkanitrain"
 
 // descriptionFormat is the version of a description. It changes when an older program would misread it; what is only
-// added is passed over by older programs.
-const descriptionFormat = 1
+// added is passed over by older programs. Format 2 has tokenizers and rules for texts that format 1 has not: what has
+// none of them is written in format 1.
+const descriptionFormat = 2
 
 // written is a description as it is written.
 type written struct {
@@ -57,28 +58,41 @@ type writtenFeatures struct {
 	Deviation []float64 `json:"deviation,omitempty"`
 }
 
+// writtenPolicy is a text.Policy; what it didn't have in format 1 is left out where it is not set.
 type writtenPolicy struct {
-	KeepJoiners bool `json:"keep_joiners"`
-	FoldDigits  bool `json:"fold_digits"`
+	KeepJoiners       bool   `json:"keep_joiners"`
+	FoldDigits        bool   `json:"fold_digits"`
+	RemovePunctuation bool   `json:"remove_punctuation,omitempty"`
+	LowerCase         bool   `json:"lower_case,omitempty"`
+	AllowedCharacters string `json:"allowed_characters,omitempty"`
+}
+
+// format is the lowest whose programs read the description rightly.
+func (d *Description) format() int {
+	_, characters := text.Bare(d.Vocabulary).(*text.Vocabulary)
+	if old := (text.Policy{KeepJoiners: d.Policy.KeepJoiners, FoldDigits: d.Policy.FoldDigits}); characters && d.Policy == old {
+		return 1
+	}
+	return descriptionFormat
 }
 
 // Encode makes the metadata entries that describe a model in its file. They are the same for the same weights: the time
-// that the validation took is left out. The error says what makes no model.
+// that the validation took is left out, and its scores without punctuation. The error says what makes no model.
 func (d *Description) Encode() (map[string]string, error) {
 	if err := d.validate(); err != nil {
 		return nil, err
 	}
 	w := written{
-		Format: descriptionFormat, Network: d.Network, Vocabulary: text.Stored{Tokenizer: d.Vocabulary}, Update: d.Update, MeanOf: d.MeanOf,
+		Format: d.format(), Network: d.Network, Vocabulary: text.Stored{Tokenizer: d.Vocabulary}, Update: d.Update, MeanOf: d.MeanOf,
 		Features: &writtenFeatures{SampleRate: d.Features.SampleRate, LowHz: d.Features.LowHz, Normalize: d.Features.Normalize},
-		Text:     &writtenPolicy{KeepJoiners: d.Policy.KeepJoiners, FoldDigits: d.Policy.FoldDigits},
+		Text:     (*writtenPolicy)(&d.Policy),
 	}
 	if s := d.Features.Stats; s != nil {
 		w.Features.Frames, w.Features.Mean, w.Features.Deviation = s.Frames, s.Mean, s.Deviation
 	}
 	if d.Score != nil {
 		score := *d.Score
-		score.Took = 0
+		score.Took, score.Score.Plain = 0, nil
 		w.Score = &score
 	}
 	b, err := json.Marshal(w)
@@ -102,8 +116,8 @@ func Decode(metadata map[string]string) (*Description, error) {
 	var w written
 	var version struct{ Format int }
 	err := json.Unmarshal([]byte(encoded), &version)
-	if err == nil && version.Format != descriptionFormat {
-		return nil, fmt.Errorf("the model's description has format %d, this version of konkanitrain reads %d", version.Format, descriptionFormat)
+	if err == nil && (version.Format < 1 || version.Format > descriptionFormat) {
+		return nil, fmt.Errorf("the model's description has format %d, this version of konkanitrain reads up to %d", version.Format, descriptionFormat)
 	}
 	if err == nil {
 		err = json.Unmarshal([]byte(encoded), &w)
@@ -199,6 +213,9 @@ func (d *Description) validate() error {
 	}
 	if d.Network.NumMels != d.Features.NumMels {
 		problems = append(problems, fmt.Errorf("the network hears %d mel bins, and the features have %d", d.Network.NumMels, d.Features.NumMels))
+	}
+	if set := d.Policy.AllowedCharacters; set != "" {
+		problems = append(problems, text.ParseCharacters(set))
 	}
 	if err := errors.Join(append(problems, d.Network.Validate(), d.Features.Validate())...); err != nil {
 		return fmt.Errorf("the model's description: %w", err)

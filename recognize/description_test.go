@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,8 +28,41 @@ func full(t testing.TB) *Description {
 	return d
 }
 
+// pieced is a description with what format 1 didn't have.
+func pieced(t testing.TB) *Description {
+	d := full(t)
+	p, err := text.TrainBPE(slices.Values([]string{"aab aab b", "bca ca"}), 11, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Vocabulary = p
+	d.Policy = text.Policy{RemovePunctuation: true, LowerCase: true, AllowedCharacters: "a-z U+0900-U+097F"}
+	return d
+}
+
+// What an older program reads rightly is written for it; what it would misread it refuses.
+func TestDescriptionFormat(t *testing.T) {
+	spoiled := pieced(t)
+	spoiled.Policy.AllowedCharacters = "z-a"
+	_, err := spoiled.Encode()
+	testkit.MustFail(t, err, "z-a ends before it begins")
+	lower := full(t)
+	lower.Policy.LowerCase = true
+	for want, d := range map[string]*Description{`{"format":1,`: full(t), `{"format":2,`: pieced(t), `"format":2,`: lower} {
+		metadata, err := d.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		testkit.MustContain(t, metadata["konkanitrain"], want)
+	}
+	metadata, err := full(t).Encode()
+	if err != nil || strings.Contains(metadata["konkanitrain"], "lower_case") {
+		t.Errorf("%v, %v", metadata, err)
+	}
+}
+
 func TestDescriptionComesBack(t *testing.T) {
-	for _, want := range []*Description{described(t), full(t)} {
+	for _, want := range []*Description{described(t), full(t), pieced(t)} {
 		metadata, err := want.Encode()
 		if err != nil || len(metadata) != 1 {
 			t.Fatalf("%v, %v", metadata, err)
@@ -79,12 +113,12 @@ func TestDescriptionIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string][2]string{
-		"is damaged: unexpected end of JSON":                 {`}]`, ``},
-		"is damaged: invalid character":                      {`"network":`, `"network";`},
-		"has format 2, this version of konkanitrain reads 1": {`"format":1`, `"format":2`},
-		"features or text settings are missing":              {`"features"`, `"feature"`},
-		"is damaged: features or text settings are missing":  {`"text"`, `"texts"`},
-		"the model's description has no vocabulary":          {`"vocabulary"`, `"words"`},
+		"is damaged: unexpected end of JSON":                       {`}]`, ``},
+		"is damaged: invalid character":                            {`"network":`, `"network";`},
+		"has format 3, this version of konkanitrain reads up to 2": {`"format":1`, `"format":3`},
+		"features or text settings are missing":                    {`"features"`, `"feature"`},
+		"is damaged: features or text settings are missing":        {`"text"`, `"texts"`},
+		"the model's description has no vocabulary":                {`"vocabulary"`, `"words"`},
 		"heads is 0": {`"heads":2`, `"heads":0`},
 		"d_model is 1000000000000, want an even number":   {`"d_model":16`, `"d_model":1000000000000`},
 		"cannot unmarshal number 99999999999999999999999": {`"d_model":16`, `"d_model":99999999999999999999999`},

@@ -64,6 +64,9 @@ func (e *Evaluation) String() string {
 	w, c := e.Score.Words, e.Score.Chars
 	s := fmt.Sprintf("WER %.2f %% (%d of %d words)  CER %.2f %% (%d of %d)  exact %d of %d  loss %.4f  blanks %.0f %%",
 		100*e.WER, w.Errors(), w.Ref, 100*e.CER, c.Errors(), c.Ref, e.Score.Exact, e.Score.Utterances, e.Loss, 100*e.BlankShare)
+	if p := e.Score.Plain; p != nil {
+		s += fmt.Sprintf("  without punctuation WER %.2f %% CER %.2f %%", 100*p.Words.Rate(), 100*p.Chars.Rate())
+	}
 	if e.Infeasible > 0 {
 		s += fmt.Sprintf("  %d too short for CTC", e.Infeasible)
 	}

@@ -32,20 +32,32 @@ func LoadForAudit(ctx context.Context, cfg Config, trained, heldOut []string) ([
 	if err := load(heldOut, audit.HeldOut); err != nil {
 		return nil, err
 	}
-	v, err := text.Build(textsOf(parts[:n]), cfg.Data.MinCharCount)
-	if err != nil {
-		return nil, err
+	done := make(chan error, 1)
+	go func() { done <- tokenizeForAudit(cfg, parts[:n], parts) }() // of a million texts it takes seconds
+	select {
+	case err := <-done:
+		return parts, err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	for _, p := range parts {
+}
+
+// tokenizeForAudit turns the texts of sets into tokens of the vocabulary that a run would make of those to train on.
+func tokenizeForAudit(cfg Config, trained, all []audit.Part) error {
+	v, err := text.Build(textsOf(trained), cfg.Data.MinCharCount)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
 		o := data.TokenOptions{Factor: cfg.Model.Subsampling, UnknownLimit: 1}
 		if p.Role == audit.Train {
 			o.DropInfeasible, o.Speeds = cfg.Model.DecoderLayers == 0, cfg.Augment().Speeds
 		}
 		if err := p.Set.Tokenize(v, o); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return parts, nil
+	return nil
 }
 
 // textsOf yields the texts of several sets.

@@ -32,6 +32,9 @@ func (r *run) loadData(ctx context.Context) error {
 	if err := r.tokenize(r.sets.train, true); err != nil {
 		return err
 	}
+	for _, line := range describeTokens(state.Vocabulary.Tokenizer, cfg.Policy(), r.sets.train) {
+		r.report.say("%s", line)
+	}
 	if r.sets.loader, err = r.trainingLoader(r.sets.train); err != nil {
 		return err
 	}
@@ -121,7 +124,11 @@ func anyGiven(paths []string) bool { return strings.Join(paths, "") != "" }
 // of a run which started from a model may hold more.
 func (r *run) vocabulary() (text.Tokenizer, error) {
 	train := r.sets.train
-	built, err := text.Build(train.Texts(), r.cfg.Data.MinCharCount)
+	from := r.ledger.origin.Checkpoint
+	if from != nil && r.cfg.Data.Tokenizer != tokenizerCharacters {
+		return r.ledger.state.Vocabulary.Tokenizer, nil // the file may be gone, or training texts have changed a letter
+	}
+	built, err := r.cfg.makeTokenizer(train.Texts())
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +143,6 @@ func (r *run) vocabulary() (text.Tokenizer, error) {
 	if saved.Tokenizer != nil && r.ledger.startedFromModel() && len(tokensBeside(built, saved)) == 0 {
 		return saved, checkVocabSize(r.cfg, saved, train.Path)
 	}
-	from := r.ledger.origin.Checkpoint
 	if err := checkVocabSize(r.cfg, built, train.Path); err != nil || from == nil {
 		return built, err
 	}

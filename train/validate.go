@@ -1,8 +1,11 @@
 package train
 
 import (
+	"path/filepath"
+
 	"konkanitrain/data"
 	"konkanitrain/data/feature"
+	"konkanitrain/data/text"
 	"konkanitrain/internal/settings"
 )
 
@@ -48,6 +51,10 @@ func (c Config) dataRules(p *settings.Problems) {
 	d := c.Data
 	p.Require(d.MaxDuration == 0 || d.MaxDuration > d.MinDuration, "max_duration min_duration",
 		"max_duration %g s is not above min_duration %g s", d.MaxDuration, d.MinDuration)
+	if d.AllowedCharacters != "" {
+		p.Add(settings.About("allowed_characters", text.ParseCharacters(d.AllowedCharacters)))
+	}
+	c.tokenizerRules(p)
 	p.Require(!d.SpeedPerturb || len(d.Speeds) > 0, "speeds speed_perturb", "speed_perturb is on, but speeds is empty")
 	p.Add(CheckPathMap(d.PathMap))
 	features := c.Features(nil)
@@ -56,6 +63,16 @@ func (c Config) dataRules(p *settings.Problems) {
 	}
 	p.Add(settings.About("num_mels sample_rate normalize", features.Validate()))
 	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share", c.Augment().Validate()))
+}
+
+// tokenizerRules are about what texts are cut into.
+func (c Config) tokenizerRules(p *settings.Problems) {
+	switch name := c.Data.Tokenizer; {
+	case name == tokenizerBPE:
+		p.Require(c.Model.VocabSize > 0, "tokenizer vocab_size", "tokenizer is bpe, which makes vocab_size tokens: give it a number, such as 500")
+	case name != tokenizerCharacters && filepath.Ext(name) != ".model":
+		p.Require(false, "tokenizer", "tokenizer is %q, want characters, bpe, or the file of a SentencePiece model, NAME.model", name)
+	}
 }
 
 // CheckPathMap lists what is wrong with the values of path_map, each FROM=TO.

@@ -124,6 +124,12 @@ empty output          %s of the utterances, blank in %.1f %% of the frames
 loss                  %.4f nats per utterance%s
 `, r.model, r.manifest, words.Count(r.report.Lines, "line"), n, e.Audio, e.Took, w, e.Score.Chars,
 		share(w.Ref-w.Errors(), w.Ref), share(e.Score.Exact, n), share(e.Score.EmptyHyps, n), 100*e.BlankShare, e.Loss, parts)
+	if p := e.Score.Plain; p != nil {
+		text += fmt.Sprintf("without punctuation   %v\n", p)
+	}
+	if u := &r.report.Unknown; u.Outside > 0 {
+		text += fmt.Sprintf("outside vocabulary    %s of the letters\n", share(u.Outside, u.Letters))
+	}
 	if e.Infeasible > 0 {
 		text += fmt.Sprintf("too short for CTC     %s of the utterances\n", share(e.Infeasible, n))
 	}
@@ -169,10 +175,20 @@ type leftOutLine struct {
 	Reason string `json:"reason"`
 }
 
+// outsideLetters counts the letters of the references that the model can't write.
+type outsideLetters struct {
+	Letters int `json:"letters"` // all
+	Outside int `json:"outside"`
+}
+
 // json writes the result for programs.
 func (r evalResult) json(w io.Writer) error {
 	out := []leftOutLine{}
 	counts := map[string]int{}
+	var outside *outsideLetters
+	if u := &r.report.Unknown; u.Outside > 0 {
+		outside = &outsideLetters{u.Letters, u.Outside}
+	}
 	for _, n := range r.leftOut() {
 		out = append(out, leftOutLine{n.File, n.Line, n.ID, string(n.Kind), n.Reason})
 		counts[string(n.Kind)] = r.report.CountOf(n.Kind, true)
@@ -185,5 +201,6 @@ func (r evalResult) json(w io.Writer) error {
 		Result   *recognize.Evaluation `json:"result"`
 		LeftOut  []leftOutLine         `json:"left_out"` // not in the result; of many of a kind the first
 		Counts   map[string]int        `json:"left_out_counts"`
-	}{r.model.String(), r.manifest, r.report.Lines, r.scored.Score.Utterances, r.scored, out, counts})
+		Outside  *outsideLetters       `json:"outside_vocabulary,omitempty"`
+	}{r.model.String(), r.manifest, r.report.Lines, r.scored.Score.Utterances, r.scored, out, counts, outside})
 }

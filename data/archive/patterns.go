@@ -12,9 +12,10 @@ import (
 // mostFiles is how many files a pattern may stand for.
 const mostFiles = 100_000
 
-// Expand lists the files that a pattern stands for: shard-{000..009}.tar and {a,b}.tar in the order of the braces, NeMo's
-// _OP_0..9_CL_ like braces, and *, ? and [] as what is there by name, sorted. A path without a pattern, or one that is
-// there as it is written, gives nil. It is an error if a file that braces name isn't there, or if there is none.
+// Expand lists the files that a pattern stands for: shard-{000..009}.tar and {a,b}.tar in the order of the braces,
+// NeMo's _OP_0..9_CL_ like braces, and *, ? and [] as what is there by name, sorted. A path without a pattern, or one
+// that is there as it is written, gives nil. It is an error if nothing is there that * stands for; whether what braces
+// name is there, who opens it says.
 func Expand(pattern string) ([]string, error) {
 	if _, err := os.Lstat(pattern); err == nil {
 		return nil, nil

@@ -22,8 +22,8 @@ type known struct {
 	info       []byte
 }
 
-// Probe describes a recording, as [audio.Probe] does, without opening it where the index knows it. What it finds out is
-// kept by Save: of all recordings in archives, and of files that are no WAV file, since their whole length may have to be
+// Probe describes a recording, as [audio.Probe] does, without opening it where the index knows it. What it finds is
+// kept by Save: of all recordings in archives, and of files that are not WAV, since their whole length may have to be
 // gone through.
 func (x *Index) Probe(src audio.Source) (audio.Info, error) {
 	archive, key, k, err := x.key(src)

@@ -19,8 +19,8 @@ import (
 const MaxModel = 8 << 20
 
 // Pieces is the Tokenizer of a model of SentencePiece. Of its pieces those that a text can have (normal, user-defined,
-// single bytes) have the ids from 3 on, in the model's order: where the first three pieces of a model are <unk>, <s> and
-// </s>, as they usually are, each piece has the id that it has in the model.
+// single bytes) have the ids from 3 on, in the model's order: where the first three pieces of a model are <unk>, <s>
+// and </s>, as they usually are, each piece has the id that it has in the model.
 type Pieces struct {
 	model *sentencepiece.Model
 	file  []byte  // that it was read from
@@ -96,8 +96,8 @@ func (p *Pieces) Token(id int32) string {
 	return p.model.Pieces[p.own[int(id)-len(specials)]].Text
 }
 
-// Encode cuts a text as the model does. What no piece can write is one Unk, however long; the letters that are counted are
-// those of the text as the model rewrites it.
+// Encode cuts a text as the model does. What no piece can write is one Unk, however long; the letters that are counted
+// are those of the text as the model rewrites it.
 func (p *Pieces) Encode(s string, unknown *Unknown) []int32 {
 	parts := p.model.Encode(s)
 	out := make([]int32, len(parts))
@@ -139,7 +139,7 @@ func (p *Pieces) String() string { return fmt.Sprintf("%d pieces (%v)", p.Size()
 
 // Diff says how p, stored with a model, differs from the tokenizer in use now.
 func (p *Pieces) Diff(other Tokenizer) []string {
-	now, ok := bare(other).(*Pieces)
+	now, ok := Bare(other).(*Pieces)
 	if !ok || p.Size() != now.Size() {
 		return []string{fmt.Sprintf("tokenizer: the model has %v, the data %v", p, other)}
 	}

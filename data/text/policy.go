@@ -15,7 +15,7 @@ import (
 )
 
 // Policy says how a transcript is normalized. Two policies are the same when they are equal with ==. The zero
-// value is the default: joiners are stripped and digits stay as written. NFC, the collapsing of spaces and the
+// value is the default: joiners are stripped, all else stays as written. NFC, the collapsing of spaces and the
 // removal of invisible characters are part of every policy.
 type Policy struct {
 	// KeepJoiners keeps U+200D (zero width joiner) and U+200C (zero width non-joiner), which change how a
@@ -23,34 +23,76 @@ type Policy struct {
 	KeepJoiners bool
 	// FoldDigits writes the decimal digits of every script (Devanagari ०-९ among them) as ASCII 0-9.
 	FoldDigits bool
+	// RemovePunctuation writes a space for each character of the Unicode categories P and S: full stop and danda,
+	// quotation marks and dashes, also those inside of words, signs and emoji. An apostrophe between two letters stays,
+	// as U+0027. Marks are never removed.
+	RemovePunctuation bool
+	// LowerCase writes letters in lower case, as Unicode has it for no language in particular.
+	LowerCase bool
+	// AllowedCharacters lists the characters that texts may have beside the space, as [ParseCharacters] reads them; ""
+	// allows all. Others are removed; for one of categories P and S there is a space.
+	AllowedCharacters string
 }
 
 // Normalize returns s in the one form that training, scoring and transcription use: invisible characters and
 // (unless kept) joiners removed, digits folded if asked for, NFC, every run of white space one U+0020, none at
-// either end. Bytes that are not UTF-8 become U+FFFD. Normalize is idempotent.
-func (p Policy) Normalize(s string) string {
-	if p.isNormal(s) {
+// either end; then what the other rules ask for. Bytes that are not UTF-8 become U+FFFD. Normalize is idempotent.
+func (p Policy) Normalize(s string) string { return p.normalize(s, nil) }
+
+// normalize calls changed, which may be nil, with each character that a rule changes. A character that two rules would
+// change is the first one's.
+func (p Policy) normalize(s string, changed func(Rule, rune)) string {
+	allowed := charactersOf(p.AllowedCharacters)
+	if p.isNormal(s, allowed) {
 		return s
 	}
+	if changed == nil {
+		changed = func(Rule, rune) {}
+	}
+	s = norm.NFC.String(p.visible(s, changed))
+	if p.LowerCase {
+		s = norm.NFC.String(lower(s, changed))
+	}
+	for p.RemovePunctuation || allowed != nil { // what comes together may compose, and what is alone is no apostrophe
+		kept := s
+		if p.RemovePunctuation {
+			kept = withoutPunctuation(kept, changed)
+		}
+		if allowed != nil {
+			kept = norm.NFC.String(allowed.keep(kept, changed))
+		}
+		if kept == s {
+			break
+		}
+		s = kept
+	}
+	return strings.Join(strings.FieldsFunc(s, isSpace), " ")
+}
+
+// visible drops what has no shape, and writes spaces and digits in one way.
+func (p Policy) visible(s string, changed func(Rule, rune)) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for _, r := range s {
 		switch {
 		case isSpace(r):
 			b.WriteByte(' ')
-		case isInvisible(r), isJoiner(r) && !p.KeepJoiners:
-		case p.FoldDigits && unicode.Is(unicode.Nd, r):
+		case isInvisible(r):
+		case isJoiner(r) && !p.KeepJoiners:
+			changed(Joiners, r)
+		case p.FoldDigits && r >= utf8.RuneSelf && unicode.Is(unicode.Nd, r):
+			changed(FoldDigits, r)
 			b.WriteByte('0' + digitValue(r))
 		default:
 			b.WriteRune(r)
 		}
 	}
-	return strings.Join(strings.FieldsFunc(norm.NFC.String(b.String()), isSpace), " ")
+	return b.String()
 }
 
-// isNormal says that s is ASCII words with single spaces, which no policy changes. It keeps the common case of
+// isNormal says that s is ASCII words with single spaces, which the policy doesn't change. It keeps the common case of
 // Latin text free of allocation.
-func (p Policy) isNormal(s string) bool {
+func (p Policy) isNormal(s string, allowed *characters) bool {
 	space := true
 	for i := range len(s) {
 		c := s[i]
@@ -58,6 +100,9 @@ func (p Policy) isNormal(s string) bool {
 			return false
 		}
 		space = c == ' '
+		if p.LowerCase && 'A' <= c && c <= 'Z' || p.RemovePunctuation && isPunctuation(rune(c)) || allowed != nil && !allowed.has(rune(c)) {
+			return false
+		}
 	}
 	return !space || s == ""
 }

@@ -42,6 +42,9 @@ type Score struct {
 	Exact      int    `json:"exact"`      // hypothesis equal to its reference
 	EmptyHyps  int    `json:"empty_hyps"` // hypotheses without a word; all of them empty is the sign of a model stuck on blanks
 
+	// Plain are the errors without punctuation, as remove_punctuation takes it out; nil where there is none.
+	Plain *PlainScore `json:"without_punctuation,omitempty"`
+
 	numbers numbering
 }
 
@@ -49,8 +52,10 @@ type Score struct {
 // Words are split at white space; characters are code points, spaces included.
 func (s *Score) Add(ref, hyp string) {
 	r, h := s.numbers.split(ref, hyp)
-	s.Words.Add(Align(r, h))
-	s.Chars.Add(Align([]rune(ref), []rune(hyp)))
+	words, chars := Align(r, h), Align([]rune(ref), []rune(hyp))
+	s.addPlain(ref, hyp, words, chars)
+	s.Words.Add(words)
+	s.Chars.Add(chars)
 	s.Utterances++
 	if ref == hyp {
 		s.Exact++
@@ -60,8 +65,49 @@ func (s *Score) Add(ref, hyp string) {
 	}
 }
 
+// PlainScore are the errors of texts without punctuation.
+type PlainScore struct {
+	Words Counts `json:"words"`
+	Chars Counts `json:"chars"`
+}
+
+// plain takes punctuation out of texts that are scored, and leaves all else.
+var plain = Policy{KeepJoiners: true, RemovePunctuation: true}
+
+// addPlain scores a pair without punctuation. Up to the first pair with any, the scores are the same.
+func (s *Score) addPlain(ref, hyp string, words, chars Counts) {
+	with := strings.ContainsFunc(ref, isPunctuation) || strings.ContainsFunc(hyp, isPunctuation)
+	if with {
+		ref, hyp = plain.Normalize(ref), plain.Normalize(hyp)
+		r, h := s.numbers.split(ref, hyp)
+		words, chars = Align(r, h), Align([]rune(ref), []rune(hyp))
+	}
+	if with && s.Plain == nil {
+		s.Plain = &PlainScore{s.Words, s.Chars}
+	}
+	if s.Plain != nil {
+		s.Plain.Words.Add(words)
+		s.Plain.Chars.Add(chars)
+	}
+}
+
+// String is both rates in one line.
+func (p *PlainScore) String() string { return fmt.Sprintf("WER %v, CER %v", p.Words, p.Chars) }
+
 // Merge adds the sums of another score.
 func (s *Score) Merge(o *Score) {
+	if s.Plain != nil || o.Plain != nil {
+		sum, other := PlainScore{s.Words, s.Chars}, PlainScore{o.Words, o.Chars}
+		if s.Plain != nil {
+			sum = *s.Plain
+		}
+		if o.Plain != nil {
+			other = *o.Plain
+		}
+		sum.Words.Add(other.Words)
+		sum.Chars.Add(other.Chars)
+		s.Plain = &sum
+	}
 	s.Words.Add(o.Words)
 	s.Chars.Add(o.Chars)
 	s.Utterances += o.Utterances

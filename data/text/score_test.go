@@ -1,6 +1,7 @@
 package text
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -178,5 +179,32 @@ func BenchmarkScore(b *testing.B) {
 	for b.Loop() {
 		var s Score
 		s.Add(ref, hyp)
+	}
+}
+
+// Without punctuation there is one score; from the first pair with any on there are two, in whatever order pairs come.
+func TestScoreWithoutPunctuation(t *testing.T) {
+	pairs := [][2]string{{"a b", "a c"}, {"हांव घरा वता.", "हांव घरा वता"}, {"don't", "don't, x"}, {"a b", "a b"}}
+	var s, merged Score
+	for i, p := range pairs {
+		s.Add(p[0], p[1])
+		if (s.Plain != nil) != (i > 0) {
+			t.Fatalf("after %d pairs: %v", i+1, s.Plain)
+		}
+		var one Score
+		one.Add(pairs[len(pairs)-1-i][0], pairs[len(pairs)-1-i][1])
+		merged.Merge(&one)
+	}
+	want := PlainScore{Counts{Sub: 1, Ins: 1, Ref: 8}, Counts{Sub: 1, Ins: 2, Ref: 23}}
+	if s.Words != (Counts{Sub: 3, Ins: 1, Ref: 8}) || *s.Plain != want || *merged.Plain != want || merged.Words != s.Words {
+		t.Errorf("%v, %v; merged %v, %v", &s, s.Plain, &merged, merged.Plain)
+	}
+	if got := s.Plain.String(); got != "WER 25.00 % (2/8: 1 sub, 0 del, 1 ins), CER 13.04 % (3/23: 1 sub, 0 del, 2 ins)" {
+		t.Error(got)
+	}
+	var none Score
+	none.Merge(&Score{})
+	if b, err := json.Marshal(&none); err != nil || strings.Contains(string(b), "punctuation") {
+		t.Errorf("%s, %v", b, err)
 	}
 }

@@ -39,8 +39,8 @@ type Tokenizer interface {
 // Stored is a tokenizer in JSON, nil as null. Characters are written as they were when there were no others.
 type Stored struct{ Tokenizer }
 
-// bare is the tokenizer itself, where it may be wrapped for JSON.
-func bare(t Tokenizer) Tokenizer {
+// Bare is the tokenizer itself, where it may be wrapped for JSON.
+func Bare(t Tokenizer) Tokenizer {
 	if s, ok := t.(Stored); ok {
 		return s.Tokenizer
 	}

@@ -18,12 +18,6 @@ type Unknown struct {
 	counts  map[rune]int
 }
 
-// CharCount is a character and how often it was seen.
-type CharCount struct {
-	Char  string
-	Count int
-}
-
 func (u *Unknown) add(r rune, known bool) {
 	if r != ' ' {
 		u.Letters++

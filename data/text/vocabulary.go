@@ -40,19 +40,13 @@ func NewVocabulary(chars []rune) (*Vocabulary, error) {
 // Build makes a vocabulary of the characters that occur at least minCount times in texts (1 or less: all of
 // them), in code point order. The texts must be normalized.
 func Build(texts iter.Seq[string], minCount int) (*Vocabulary, error) {
-	counts := map[rune]int{}
-	for s := range texts {
-		for _, r := range s {
-			counts[r]++
-		}
-	}
 	var chars []rune
-	for r, n := range counts {
-		if n >= minCount {
+	for _, c := range CountCharacters(texts) {
+		if c.Count >= minCount {
+			r, _ := utf8.DecodeRuneInString(c.Char)
 			chars = append(chars, r)
 		}
 	}
-	slices.Sort(chars)
 	return NewVocabulary(chars)
 }
 
@@ -112,7 +106,7 @@ func (v *Vocabulary) String() string { return fmt.Sprintf("%d characters", v.Siz
 
 // Diff says how v, stored with a model, differs from the vocabulary in use now: nil if every id means the same.
 func (v *Vocabulary) Diff(other Tokenizer) []string {
-	now, ok := bare(other).(*Vocabulary)
+	now, ok := Bare(other).(*Vocabulary)
 	if !ok {
 		return []string{fmt.Sprintf("tokenizer: the model has %v, the data %v", v, other)}
 	}

@@ -11,8 +11,8 @@ type Part struct {
 	Text string // that it stands for, normalized, with ▁ for a space
 }
 
-// Encode cuts a text. What is unknown is one part, however long, or one for each of its bytes where the model falls back
-// to these.
+// Encode cuts a text. What is unknown is one part, however long, or one for each of its bytes where the model falls
+// back to these.
 func (m *Model) Encode(s string) []Part {
 	s = m.normalizer.normalize(s)
 	if s == "" {

@@ -1,6 +1,6 @@
-// Package sentencepiece reads the tokenizer models of SentencePiece (Kudo and Richardson 2018), files that end in .model,
-// and applies them: it gives the ids and the texts that version 0.2 of the library gives. It trains models of byte pair
-// encoding as well, which that library reads in turn.
+// Package sentencepiece reads the tokenizer models of SentencePiece (Kudo and Richardson 2018), files that end in
+// .model, and applies them: it gives the ids and the texts that version 0.2 of the library gives. It trains models of
+// byte pair encoding as well, which that library reads in turn.
 package sentencepiece
 
 import (

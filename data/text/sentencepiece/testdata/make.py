@@ -58,6 +58,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("dir", type=pathlib.Path)
     p.add_argument("--text", type=pathlib.Path)
+    p.add_argument("--more", help="also the cases of DIR/MORE.model, which is there already")
     a = p.parse_args()
     a.dir.mkdir(parents=True, exist_ok=True)
     draw = random.Random(7)
@@ -101,8 +102,13 @@ def main():
         "char": {"model_type": "char"},
     }
     with open(a.dir / "cases.jsonl", "w", encoding="utf-8") as out:
-        for name, options in more.items():
-            model = train(a.dir / f"{name}.model", seen, vocab_size=size[name], **{**common, **rules.get(name, {}), **options})
+        names = list(more) + ([a.more] if a.more else [])
+        for name in names:
+            if name not in more:
+                model = sentencepiece.SentencePieceProcessor(model_file=str(a.dir / f"{name}.model"))
+            else:
+                model = train(
+                    a.dir / f"{name}.model", seen, vocab_size=size[name], **{**common, **rules.get(name, {}), **more[name]})
             for text in sentences:
                 ids = model.encode(text)
                 out.write(json.dumps({"model": name, "text": text, "ids": ids, "back": model.decode(ids)}, ensure_ascii=False) + "\n")
