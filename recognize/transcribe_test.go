@@ -44,7 +44,7 @@ func TestTranscribeIsTheSameInAnyBatch(t *testing.T) {
 	if empty > 10 {
 		t.Errorf("%d of %d texts are empty: this test says little", empty, len(want))
 	}
-	for i, part := range map[int]string{5: "not a WAV file", 30: "no such file", 31: paths[31] + ": it is too short for a single feature frame"} {
+	for i, part := range map[int]string{5: "not a format that is read", 30: "no such file", 31: paths[31] + ": it is too short for a single feature frame"} {
 		if !strings.HasPrefix(want[i], "error: ") {
 			t.Errorf("file %d: %q", i, want[i])
 		}
@@ -85,7 +85,7 @@ func TestTranscribeFileThatChanges(t *testing.T) {
 		}
 		switch i {
 		case 55:
-			testkit.MustFail(t, err, paths[55], "not a WAV file")
+			testkit.MustFail(t, err, paths[55], "not a format that is read")
 		case 56:
 			testkit.MustFail(t, err, paths[56], "it was changed")
 			if err != nil && strings.Contains(err.Error(), "line 0") {

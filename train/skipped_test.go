@@ -93,12 +93,13 @@ func TestNothingTrained(t *testing.T) {
 	mustNotContain(t, said.String(), "training has ended")
 	mustHave(t, cfg.Run.CheckpointDir)
 
-	// Texts that a speed makes longer than their sound.
+	// Texts that the only speed makes longer than their sound are learned at speed 1.
 	tight := small(tiny(t, speak(t, spoken{id: "a", text: "abababab", samples: 32 * 160}, spoken{id: "b", text: "babababa", samples: 32 * 160})))
 	tight.Data.SpeedPerturb, tight.Data.Speeds = true, []float64{1.25}
-	_, err = Run(t.Context(), tight, Options{})
-	testkit.MustFail(t, err, "epoch 1 gave no update at all, the last window because all of its utterances have more characters than encoder frames", "lower subsampling")
-	mustHave(t, tight.Run.CheckpointDir)
+	tight.Optimizer.NumEpochs = 3
+	if result, err = Run(t.Context(), tight, Options{}); err != nil || result.Updates != 3 {
+		t.Errorf("%+v: %v", result, err)
+	}
 }
 
 // One good window is enough for an epoch, also one that an earlier session has made, and each epoch counts for itself.

@@ -96,8 +96,8 @@ func (r *run) startVocabulary(s *recognize.Description, built text.Tokenizer) (t
 	path, kept := r.cfg.Run.InitFrom, s.Vocabulary
 	fresh, idle := tokensBeside(built, kept), tokensBeside(kept, built)
 	const shown = 40
-	old, characters := kept.(*text.Vocabulary)
-	now, also := built.(*text.Vocabulary)
+	old, characters := text.Bare(kept).(*text.Vocabulary)
+	now, also := text.Bare(built).(*text.Vocabulary)
 	switch {
 	case characters && also && len(fresh) == 0 || built.Diff(kept) == nil:
 		r.report.say("the vocabulary is that of %s: %d entries", path, kept.Size())

@@ -42,7 +42,7 @@ func (c Config) makeTokenizer(texts iter.Seq[string]) (text.Tokenizer, error) {
 // texts their tokens don't write as they were.
 func describeTokens(t text.Tokenizer, p text.Policy, set *data.Set) []string {
 	lines := append([]string{"vocabulary: " + shownTokens(t, set)}, rareCharacters(set)...)
-	if _, ok := t.(*text.Vocabulary); ok {
+	if _, ok := text.Bare(t).(*text.Vocabulary); ok {
 		return lines
 	}
 	return append(lines, changedTexts(t, p, set)...)
@@ -71,7 +71,7 @@ func shownTokens(t text.Tokenizer, set *data.Set) string {
 		}
 		return fmt.Sprintf("%s and %d more", strings.Join(shown[:most], " "), len(shown)-most)
 	}
-	if _, ok := t.(*text.Vocabulary); ok {
+	if _, ok := text.Bare(t).(*text.Vocabulary); ok {
 		return fmt.Sprintf("%v, with blank, sos/eos and unk: %s", t, list(tokensShown))
 	}
 	characters, tokens := 0, 0

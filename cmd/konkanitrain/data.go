@@ -111,12 +111,8 @@ func (o *dataOptions) read() (dataAsked, error) {
 		return asked, err
 	}
 	d := &o.config.Data
-	if arguments := o.flags.Args(); len(arguments) > 0 {
-		for _, key := range []string{"train_manifest", "val_manifest", "test_manifest"} {
-			if o.flags.Changed(key) {
-				err = errors.Join(err, settings.Problemf(key, "manifests are named behind `data` and as --%s: leave out one of the two", key))
-			}
-		}
+	if arguments := paths(o.flags.Args()); len(arguments) > 0 {
+		err = errors.Join(o.alsoNamed("train_manifest"), o.alsoNamed("val_manifest"), o.alsoNamed("test_manifest"))
 		asked.train, asked.heldOut = arguments[:1], arguments[1:]
 		d.TrainManifest, d.ValManifest, d.TestManifest = nil, nil, nil
 	} else {
@@ -134,6 +130,14 @@ func (o *dataOptions) read() (dataAsked, error) {
 	}
 	o.config.Run.EarlyStop = 0 // which asks for a validation set, and nothing is trained
 	return asked, errors.Join(err, o.set.Locate(o.config.Validate()))
+}
+
+// alsoNamed is an error where a setting names manifests too.
+func (o *dataOptions) alsoNamed(key string) error {
+	if !o.flags.Changed(key) {
+		return nil
+	}
+	return settings.Problemf(key, "manifests are named behind `data` and as --%s: leave out one of the two", key)
 }
 
 // paths are those of manifests, without their weights.

@@ -38,7 +38,7 @@ func TestPlanKeys(t *testing.T) {
 		"--num_mels", "8", "--freq_width", "2", "--speeds", "0.9", "--batch_size", "2", "--card", "t4", "--memory",
 	}
 	want := strings.Fields(`activations advice all arena as_set batch_size beside bytes calls card choice ctc decoder eager_seconds encoder estimates
-		file fitted flops fp16 frames gradients id launches left_out limit limit_from line longest max_bytes max_rows moments name next_bytes not_counted op ops parameters passes peak purpose
+		file fitted flops fp16 frames gradients id launches learned left_out limit limit_from line longest max_bytes max_rows moments name next_bytes not_counted op ops parameters passes peak purpose
 		recompute repeated rows seconds shapes subsampling target times title tokens total variety verdict vocabulary ways weights what window workers`)
 	found := map[string]bool{}
 	for memory, verdict := range map[string]string{"1GiB": "fits", "150KiB": "fitted", "1KiB": "does not fit"} {

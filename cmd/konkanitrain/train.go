@@ -177,17 +177,21 @@ func (o *trainOptions) checkInputs(config *train.Config) error {
 	return errors.Join(append(problems, o.checkNamed(config))...)
 }
 
+// manifests looks at those that a setting names.
+func (o *trainOptions) manifests(key string, texts []string) error {
+	list, err := data.ParseManifests(texts)
+	problems := []error{settings.About(key, err)}
+	for _, m := range list {
+		problems = append(problems, o.manifest(key, m.Path))
+	}
+	return errors.Join(problems...)
+}
+
 // checkNamed looks at the manifests and the checkpoint that the settings name.
 func (o *trainOptions) checkNamed(config *train.Config) error {
 	d, r := config.Data, config.Run
-	var problems []error
-	for i, texts := range [][]string{d.TrainManifest, d.ValManifest, d.TestManifest} {
-		key := []string{"train_manifest", "val_manifest", "test_manifest"}[i]
-		list, err := data.ParseManifests(texts)
-		problems = append(problems, settings.About(key, err))
-		for _, m := range list {
-			problems = append(problems, o.manifest(key, m.Path))
-		}
+	problems := []error{
+		o.manifests("train_manifest", d.TrainManifest), o.manifests("val_manifest", d.ValManifest), o.manifests("test_manifest", d.TestManifest),
 	}
 	if r.InitFrom != "" {
 		problems = append(problems, needFile("init_from", r.InitFrom, "CHECKPOINT"), manyCheckpoints("init_from", r.InitFrom), notPyTorch("init_from", r.InitFrom))
