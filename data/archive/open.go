@@ -2,8 +2,10 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,7 +37,7 @@ func Open(ctx context.Context, path string, x *Index) (*List, error) {
 		known, err := l.add(ctx, p, x)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("manifest %w", err)
+			return nil, named(err)
 		case !known && len(paths) > 1:
 			return nil, fmt.Errorf("manifest %s: it stands for %d files, and %s is neither a tar, a Parquet file nor a list of Lhotse's",
 				path, len(paths), p)
@@ -127,7 +129,7 @@ func openFolder(ctx context.Context, folder string, x *Index) (*List, error) {
 		l := new(List)
 		for _, s := range shar {
 			if err := l.shar(ctx, s, x); err != nil {
-				return nil, fmt.Errorf("manifest %w", err)
+				return nil, named(err)
 			}
 		}
 		return l.done(folder, x)
@@ -156,11 +158,19 @@ func openFolder(ctx context.Context, folder string, x *Index) (*List, error) {
 	return nil, nil
 }
 
+// named is the error of a manifest with the path before what is wrong with it.
+func named(err error) error {
+	if wrong := (*fs.PathError)(nil); errors.As(err, &wrong) && err == error(wrong) {
+		return fmt.Errorf("manifest %s: %w", wrong.Path, wrong.Err)
+	}
+	return fmt.Errorf("manifest %w", err)
+}
+
 func openAll(ctx context.Context, folder string, paths []string, x *Index) (*List, error) {
 	l := new(List)
 	for _, p := range paths {
 		if _, err := l.add(ctx, p, x); err != nil {
-			return nil, fmt.Errorf("manifest %w", err)
+			return nil, named(err)
 		}
 	}
 	return l.done(folder, x)
