@@ -18,6 +18,12 @@ func cutField(line string) (key, rest string) {
 	return line, ""
 }
 
+// isKaldi says whether a file is named that is one of a Kaldi folder: then the folder is meant.
+func isKaldi(path string) bool {
+	folder, name := filepath.Split(path)
+	return (name == "text" || name == "wav.scp" || name == "segments") && has(folder, "text") && has(folder, "wav.scp")
+}
+
 // kaldi joins text and wav.scp (through segments where it exists) by utterance, in the order of text. The
 // files may be in any order: only equality of ids counts, so neither sorting nor the locale matters. Of text one part
 // after the other is in memory, the other files are there as a whole.
@@ -28,8 +34,8 @@ func (l *listing) kaldi(folder string) error {
 		if optional && errors.Is(err, fs.ErrNotExist) {
 			return new(keyed), nil
 		}
-		if f != nil && f.note != "" {
-			l.notes = append(l.notes, f.note)
+		if f != nil {
+			l.note(f.note)
 		}
 		return f, err
 	}
@@ -40,9 +46,7 @@ func (l *listing) kaldi(folder string) error {
 	}
 	if err == nil {
 		defer texts.Close()
-		if texts.note != "" {
-			l.notes = append(l.notes, texts.note)
-		}
+		l.note(texts.note)
 	}
 	scp, err2 := read("wav.scp", false)
 	segments, err3 := read("segments", true)
