@@ -18,11 +18,7 @@ func decode(path string, b []byte) (_ []byte, note string, err error) {
 			return nil, "", fmt.Errorf("manifest %s: UTF-16 (%s) with an odd number of bytes, %d: the file was cut; save it again, as UTF-8",
 				path, orderName(order), len(b))
 		}
-		units := make([]uint16, 0, len(b)/2)
-		for i := 0; i < len(b); i += 2 {
-			units = append(units, order.Uint16(b[i:]))
-		}
-		b = []byte(string(utf16.Decode(units)))
+		b = fromUTF16(b, order)
 		note = fmt.Sprintf("%s is UTF-16 (%s) and was read as such; UTF-8 is usual", filepath.Base(path), orderName(order))
 	}
 	b = bytes.TrimPrefix(b, []byte("\ufeff"))
@@ -30,6 +26,25 @@ func decode(path string, b []byte) (_ []byte, note string, err error) {
 		b = bytes.ReplaceAll(b, []byte("\r"), []byte("\n"))
 	}
 	return b, note, nil
+}
+
+// fromUTF16 is UTF-16 as UTF-8. Half of a surrogate pair becomes U+FFFD.
+func fromUTF16(b []byte, order binary.ByteOrder) []byte {
+	out := make([]byte, 0, len(b))
+	for ; len(b) >= 2; b = b[2:] {
+		r := rune(order.Uint16(b))
+		if utf16.IsSurrogate(r) {
+			low := rune(0)
+			if len(b) >= 4 {
+				low = rune(order.Uint16(b[2:]))
+			}
+			if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+				b = b[2:]
+			}
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
 }
 
 // utf16Order recognizes UTF-16 by its byte-order mark, or by a zero byte beside the first character, which is

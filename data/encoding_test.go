@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
+
+	"konkanitrain/internal/philox"
 )
 
 func TestEncodings(t *testing.T) {
@@ -98,6 +101,25 @@ func TestNoteOfUTF16(t *testing.T) {
 		}
 		if text := fmt.Sprint(s.Report); !strings.Contains(text, "x.jsonl is UTF-16 ("+order+")") {
 			t.Errorf("%s: %s", order, text)
+		}
+	}
+}
+
+// It is what unicode/utf16 makes of the same units, halves of pairs among them.
+func TestFromUTF16(t *testing.T) {
+	for n := range 2000 {
+		var b []byte
+		var units []uint16
+		for i := range n % 9 {
+			u := uint16(philox.Key(uint64(n), uint64(i)))
+			if i%2 == 0 || n%3 == 0 {
+				u = 0xd800 | u&0x7ff
+			}
+			units = append(units, u)
+			b = binary.BigEndian.AppendUint16(b, u)
+		}
+		if got, want := string(fromUTF16(b, binary.BigEndian)), string(utf16.Decode(units)); got != want {
+			t.Fatalf("%x: %q, want %q", units, got, want)
 		}
 	}
 }
