@@ -27,7 +27,9 @@ type Index struct {
 }
 
 // NewIndex keeps an index in a folder, which is made when there is something to keep; "" keeps it in memory alone.
-func NewIndex(dir string) *Index { return &Index{dir: dir, sounds: map[string]*sounds{}, noted: map[string]bool{}} }
+func NewIndex(dir string) *Index {
+	return &Index{dir: dir, sounds: map[string]*sounds{}, noted: map[string]bool{}}
+}
 
 // Notes says what of the index could not be used or kept since the last call.
 func (x *Index) Notes() []string {
@@ -150,6 +152,11 @@ func (x *Index) write(place string, parts ...[]byte) error {
 	return err
 }
 
+// errEmpty is that of a file without bytes: of a set, a part is missing.
+func errEmpty(path string) error {
+	return fmt.Errorf("%s: 0 bytes; was it written or copied completely? Write it again, or move it away", path)
+}
+
 // opened reads an archive by use, having found out what it is.
 func opened(path string, use func(h *os.File, f file, id identity) error) error {
 	h, err := os.Open(path)
@@ -160,6 +167,9 @@ func opened(path string, use func(h *os.File, f file, id identity) error) error 
 	f, err := fileOf(path, h)
 	if err != nil {
 		return err
+	}
+	if f.size == 0 {
+		return errEmpty(path)
 	}
 	id, err := f.identity()
 	if err != nil {

@@ -106,7 +106,7 @@ func TestShards(t *testing.T) {
 	refused(t, dir+"/s-{000..00x}.tar", "must be a range")
 	refused(t, dir+"/s-{000.tar", "a { without a }")
 	write(t, dir+"/tarred_audio_manifest.json", []byte("{}"))
-	refused(t, dir, "tarred_audio_manifest.json", "give the list")
+	refused(t, dir, "2 tars and tarred_audio_manifest.json", "give the list")
 	refused(t, dir+"/{s-000.tar,tarred_audio_manifest.json}", "neither a tar")
 }
 

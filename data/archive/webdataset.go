@@ -10,6 +10,9 @@ import (
 // samples lists the utterances of a tar in the form of WebDataset: members that stand together and share a key.
 func (t *tarball) samples(l *List) {
 	l.Notes = append(l.Notes, t.notes...)
+	if len(t.members) == 0 {
+		l.note("%s: it has no members", t.file.path)
+	}
 	ignored, firstIgnored := 0, ""
 	for from := 0; from < len(t.members); {
 		key, _, ok := splitName(t.members[from].name)
