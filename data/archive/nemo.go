@@ -32,6 +32,9 @@ func OpenBeside(ctx context.Context, folder string, x *Index) (*Beside, error) {
 		b.notes = append(b.notes, t.notes...)
 		for i := range t.members {
 			m := &t.members[i]
+			if m.link != "" {
+				continue
+			}
 			b.members[m.name] = append(b.members[m.name], t.source(m))
 		}
 	}
