@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"konkanitrain/internal/words"
 )
 
 // Marks names what makes a folder one of archives, for messages.
@@ -50,13 +52,13 @@ func openFolder(ctx context.Context, folder string, x *Index) (*List, error) {
 			standFor(folder, tars, ".tar"), standFor(folder, tables, ".parquet"))
 	case len(tables) > 0:
 		if splits, files := splitsOf(tables); len(splits) > 1 {
-			return nil, fmt.Errorf("manifest %s: it has %s; say which: %s", folder, some(splits), some(choices(folder, splits, files)))
+			return nil, fmt.Errorf("manifest %s: it has %s; say which: %s", folder, words.List(splits, 8), words.List(choices(folder, splits, files), 8))
 		}
 		return openAll(ctx, folder, entries, tables, x)
 	case len(tars) > 0:
 		if lists := slices.Concat(byEnding[".json"], byEnding[".jsonl"]); len(lists) > 0 {
 			return nil, fmt.Errorf("manifest %s: it has %s and %s beside; give the list if it names what is in the tars, "+
-				"or %s for the tars alone", folder, number(len(tars), "tar"), filepath.Base(lists[0]), filepath.Join(folder, "*.tar"))
+				"or %s for the tars alone", folder, words.Count(len(tars), "tar"), filepath.Base(lists[0]), filepath.Join(folder, "*.tar"))
 		}
 		return openAll(ctx, folder, entries, tars, x)
 	case has["data"]:
@@ -122,7 +124,7 @@ func (l *List) leftOut(folder string, entries []os.DirEntry, read []string) {
 		}
 	}
 	if len(left) > 0 {
-		l.note("%s: not read of what lies in it: %s; give as a manifest of its own what should be", folder, some(left))
+		l.note("%s: not read of what lies in it: %s; give as a manifest of its own what should be", folder, words.List(left, 8))
 	}
 }
 
@@ -142,21 +144,4 @@ func firstArchive(folder string) string {
 		return nil
 	})
 	return found
-}
-
-// some lists names, the first few of many.
-func some(names []string) string {
-	const most = 8
-	if len(names) <= most+1 {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
-
-// number counts things by their name, in the plural where it isn't one.
-func number(n int, name string) string {
-	if n != 1 {
-		name += "s"
-	}
-	return fmt.Sprintf("%d %s", n, name)
 }

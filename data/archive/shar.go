@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+
+	"konkanitrain/internal/words"
 )
 
 // shard is a list of cuts in a Shar folder, and the tar of their recordings, which may not be there.
@@ -58,7 +60,7 @@ func (s *sharSounds) lacks(list, cut string) string {
 	case !s.there:
 		return fmt.Sprintf("the sound of cut %s should lie in %s, which is not there", cut, s.tar)
 	}
-	return fmt.Sprintf("cut %s is not in %s, which has the sound of %s", cut, s.tar, number(len(s.byCut), "other cut"))
+	return fmt.Sprintf("cut %s is not in %s, which has the sound of %s", cut, s.tar, words.Count(len(s.byCut), "other cut"))
 }
 
 // isShar says whether a recording is a member of the tar of its shard.

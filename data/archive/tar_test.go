@@ -136,7 +136,7 @@ func TestBesideAManifest(t *testing.T) {
 	}
 }
 
-// TestTarInAnyOrder has members that share a key apart, as they stand where they were sorted by kind, and those of macOS.
+// TestTarInAnyOrder has members that share a key apart, as where they are sorted by kind, and those of macOS.
 func TestTarInAnyOrder(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, write(t, dir+"/x.tar", makeTar(t,

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"konkanitrain/internal/words"
 )
 
 // samples lists the utterances of a tar in the form of WebDataset: members that share a key, wherever they stand.
@@ -46,11 +48,11 @@ func (t *tarball) samples(l *List) {
 	}
 	if differ > 0 {
 		l.note("%s: for %s the text in .json is another than that of the member beside it, which counts; the first: %s",
-			t.file.path, number(differ, "sample"), firstDiffers)
+			t.file.path, words.Count(differ, "sample"), firstDiffers)
 	}
 	if nameless > 0 {
 		l.note("%s: %s without a name with an ending left out, the first is %q",
-			t.file.path, number(nameless, "member"), firstNameless)
+			t.file.path, words.Count(nameless, "member"), firstNameless)
 	}
 }
 
