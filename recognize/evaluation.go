@@ -13,9 +13,9 @@ import (
 // Evaluation is how well a model does on a set. Losses and rates are over the utterances whose files could be read; the
 // others are counted in Failed.
 type Evaluation struct {
-	Loss Nats    `json:"loss"` // mean over utterances
-	CTC  Nats    `json:"ctc"`
-	CE   Nats    `json:"ce"` // 0 without a decoder
+	Loss Nats    `json:"loss"` // of CTC and CE, by CTC's weight
+	CTC  Nats    `json:"ctc"`  // mean over utterances that have an alignment
+	CE   Nats    `json:"ce"`   // mean over utterances; 0 without a decoder
 	WER  float64 `json:"wer"`
 	CER  float64 `json:"cer"`
 
@@ -23,7 +23,7 @@ type Evaluation struct {
 	BlankShare float64    `json:"blank_share"`          // of all frames
 	Audio      float64    `json:"audio"`                // seconds of sound
 	Took       float64    `json:"took"`                 // seconds
-	Infeasible int        `json:"infeasible"`           // utterances without a CTC alignment: their CTC loss counts 0
+	Infeasible int        `json:"infeasible"`           // utterances without a CTC alignment, and so without a CTC loss
 	NonFinite  int        `json:"non_finite,omitempty"` // utterances whose loss is no finite number; Loss is none then
 
 	Failed      int `json:"failed"`                 // files that could not be read: left out of everything above
@@ -103,5 +103,6 @@ type Hypothesis struct {
 	Ref, Text    string
 	Words, Chars text.Counts
 	Loss         float64 // nats
+	Infeasible   bool    // it is too short for its text: CTC is no part of Loss
 	Err          error   // the file could not be read: there is no text, and nothing is counted
 }

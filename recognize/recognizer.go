@@ -48,7 +48,10 @@ func (r *Recognizer) Score(ctx context.Context, loader *data.Loader, emit func(H
 		return nil, err
 	}
 	defer stream.Close()
-	var t tally
+	t := tally{weight: 1}
+	if net := r.runner.Net; net.DecoderLayers > 0 {
+		t.weight = Nats(net.CTCWeight)
+	}
 	for {
 		w, err := stream.Next()
 		if errors.Is(err, io.EOF) {
@@ -115,13 +118,14 @@ func (r *Recognizer) greedy(logits []float32) decoded {
 
 // tally adds up what a set comes to.
 type tally struct {
+	weight         Nats // of CTC in the loss
 	sum            Evaluation
 	blanks, frames int
 }
 
 // add counts one utterance.
 func (t *tally) add(x *data.Example, d decoded, l update.Loss) Hypothesis {
-	h := Hypothesis{Utt: x.Utt, Ref: x.Utt.Text, Text: d.text, Loss: l.Total, Err: x.Err}
+	h := Hypothesis{Utt: x.Utt, Ref: x.Utt.Text, Text: d.text, Loss: l.Total, Infeasible: l.Infeasible, Err: x.Err}
 	e := &t.sum
 	if x.Err != nil {
 		e.Failed++
@@ -155,6 +159,11 @@ func (t *tally) evaluation() *Evaluation {
 	e := &t.sum
 	n := Nats(e.Score.Utterances) // of none the mean is no number
 	e.Loss, e.CTC, e.CE = e.Loss/n, e.CTC/n, e.CE/n
+	if e.Infeasible > 0 {
+		without := e.CTC
+		e.CTC *= n / (n - Nats(e.Infeasible))
+		e.Loss += t.weight * (e.CTC - without)
+	}
 	e.WER, e.CER = e.Score.WER(), e.Score.CER()
 	if t.frames > 0 {
 		e.BlankShare = float64(t.blanks) / float64(t.frames)

@@ -292,6 +292,23 @@ func TestScoreNamesLossesThatAreNotFinite(t *testing.T) {
 	}
 }
 
+// What is too short for CTC has no loss of CTC, and none in the mean.
+func TestScoreWithoutAlignment(t *testing.T) {
+	lines := babble(3, 1)
+	manifest, _ := speak(t, append(lines[:3:3], spoken{"abababababababababababababababababab", 1600}))
+	without, _ := speak(t, lines)
+	m := random(t, described(t), 1)
+	e, hyps := mustScore(t, m, manifest, 4)
+	want, _ := mustScore(t, m, without, 4)
+	if e.Infeasible != 1 || len(hyps) != 4 || !hyps[3].Infeasible || hyps[0].Infeasible {
+		t.Fatalf("%+v", e)
+	}
+	weight := Nats(m.Description.Network.CTCWeight)
+	if loss := weight*e.CTC + (1-weight)*e.CE; !(math.Abs(float64(e.CTC/want.CTC-1)) <= 1e-12) || !(math.Abs(float64(e.Loss/loss-1)) <= 1e-12) { // float64 sums
+		t.Errorf("CTC %v, want %v; loss %v, want %v", e.CTC, want.CTC, e.Loss, loss)
+	}
+}
+
 // Greedy decoding: of equal labels the first, repeats merged, blanks dropped, the text written by the policy.
 func TestGreedy(t *testing.T) {
 	v, err := text.NewVocabulary([]rune("ab e\u0301"))

@@ -210,11 +210,9 @@ func (l *ledger) openCheckpoint(from *checkpoint.Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("resume from %s: %w, or start anew in another checkpoint_dir", from.Path, err)
 	}
-	if len(changed) > 0 {
-		l.state.Trend = trend{} // another setting, another loss
-	}
 	for _, c := range changed {
-		l.report.say("NOTE: a setting differs from the checkpoint's (saved / now): %s", c)
+		l.report.say("NOTE: a setting differs from the checkpoint's (saved / now): %s: %s / %s", c.Key, c.Saved, c.Current)
+		l.cfg.retrend(&l.state.Trend, c.Key)
 	}
 	if l.inside(from.Path) {
 		return l.recallDue(from)

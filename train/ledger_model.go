@@ -32,7 +32,7 @@ func (c Config) settings() (json.RawMessage, error) {
 
 // sameRun refuses a checkpoint that a setting makes one of another network, or of other features or texts, naming each
 // such setting with both values; what else differs comes back as a list. What the settings say of a resume decides.
-func sameRun(saved json.RawMessage, now Config) (changed []string, err error) {
+func sameRun(saved json.RawMessage, now Config) (changed []checkpoint.Difference, err error) {
 	set, err := settings.Of(&now)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func sameRun(saved json.RawMessage, now Config) (changed []string, err error) {
 		case settings.Fixed:
 			refused.Differences = append(refused.Differences, d)
 		case settings.Note:
-			changed = append(changed, fmt.Sprintf("%s: %s / %s", d.Key, d.Saved, d.Current))
+			changed = append(changed, d)
 		}
 	}
 	if len(refused.Differences) > 0 {

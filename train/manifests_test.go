@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+
+	"konkanitrain/checkpoint"
 )
 
 // A checkpoint of when each set was one manifest is of the same run as one list of it, and not of another list.
@@ -28,7 +30,7 @@ func TestManifestsThatWereOneText(t *testing.T) {
 	}
 	now.Data.TrainManifest = []string{"a.jsonl", "b.jsonl:2"}
 	changed, err := sameRun(old, now)
-	if err != nil || len(changed) != 1 || !slices.ContainsFunc(changed, func(s string) bool { return s[:len("train_manifest")] == "train_manifest" }) {
+	if err != nil || len(changed) != 1 || !slices.ContainsFunc(changed, func(d checkpoint.Difference) bool { return d.Key == "train_manifest" }) {
 		t.Errorf("%v, %v", changed, err)
 	}
 }

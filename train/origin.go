@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -39,7 +40,11 @@ func FindOrigin(r RunConfig) (*Origin, error) {
 				"--init_from %s starts a new run with its weights, if it is a model's", r.Resume, r.Resume)
 		}
 		if several, _ := checkpoint.List(r.Resume); len(several) > 0 {
-			return nil, fmt.Errorf("resume: %w, or go on from the newest with --checkpoint_dir %s --resume auto", err, r.Resume)
+			return nil, fmt.Errorf("resume: %s is a folder of checkpoints: name one of them, such as %s, or go on from the newest whole one with --checkpoint_dir %s --resume auto",
+				r.Resume, several[len(several)-1].Path, r.Resume)
+		}
+		if _, missing := os.Stat(r.Resume); errors.Is(missing, fs.ErrNotExist) {
+			return nil, fmt.Errorf("resume: there is no %s; name the folder of a checkpoint, or say auto for the newest whole one in checkpoint_dir", r.Resume)
 		}
 		return nil, fmt.Errorf("resume: %w", err)
 	}

@@ -110,9 +110,14 @@ func (r *run) startVocabulary(s *recognize.Description, built text.Tokenizer) (t
 		}
 		return old.With(now)
 	}
-	r.report.say("the vocabulary is another one than that of %s: %s, and %d have their row from there; new: %s", path, words.Count(built.Size(), "token"),
-		built.Size()-len(fresh), words.List(fresh, shown))
-	r.report.say("NOTE: of %s %s left: %s", path, words.Count(len(idle), "token"), words.List(idle, shown))
+	r.report.say("the vocabulary is another one than that of %s: %s, and %d have their row from there", path, words.Count(built.Size(), "token"),
+		built.Size()-len(fresh))
+	if len(fresh) > 0 {
+		r.report.say("  new: %s", words.List(fresh, shown))
+	}
+	if len(idle) > 0 {
+		r.report.say("NOTE: %s of %s not taken: %s", words.Count(len(idle), "token"), path, words.List(idle, shown))
+	}
 	return built, nil
 }
 

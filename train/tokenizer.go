@@ -19,6 +19,14 @@ const (
 	tokenizerBPE        = "bpe"
 )
 
+// TokenizerFile is the file of the tokenizer, "" where it needs none.
+func (c DataConfig) TokenizerFile() string {
+	if c.Tokenizer == tokenizerCharacters || c.Tokenizer == tokenizerBPE {
+		return ""
+	}
+	return c.Tokenizer
+}
+
 // makeTokenizer makes what the setting tokenizer says, of the training texts or of a file.
 func (c Config) makeTokenizer(texts iter.Seq[string]) (text.Tokenizer, error) {
 	switch c.Data.Tokenizer {

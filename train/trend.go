@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 
+	"konkanitrain/internal/settings"
 	"konkanitrain/update"
 )
 
@@ -56,6 +57,22 @@ func (t *trend) add(out update.Outcome, number int) bool {
 	}
 	t.Said = true
 	return true
+}
+
+// retrend takes notice of a resume with another value of a setting: where the same weights have other losses then, for
+// what is heard and read, or what of the network is no weight, the trend begins anew; with another learning rate it may
+// warn once more.
+func (c *Config) retrend(t *trend, key string) {
+	set, err := settings.Of(c)
+	if err != nil {
+		return // the settings were read before
+	}
+	switch x := set.Lookup(key); {
+	case x == nil || x.Group == "Data" || x.Group == "Model":
+		*t = trend{}
+	case x.Group == "Optimizer":
+		t.High, t.Said = 0, false
+	}
 }
 
 // watch looks at the loss of an update that was made, and says what to do where it diverges.

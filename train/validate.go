@@ -33,7 +33,7 @@ func (c Config) Validate() error {
 	p.Add(settings.About("memory_limit", err))
 	p.Require(r.EarlyStop == 0 || anyGiven(c.Data.ValManifest), "early_stop val_manifest",
 		"early_stop is %d, but there is no val_manifest to judge by", r.EarlyStop)
-	p.Require(r.EarlyStopDelta == 0 || r.EarlyStop > 0, "early_stop_delta early_stop", "early_stop_delta is %g, but early_stop is off", r.EarlyStopDelta)
+	p.Require(r.EarlyStopDelta == 0 || r.EarlyStop > 0, "early_stop_delta early_stop", "early_stop_delta is %g, but early_stop is off: set early_stop_delta to 0 as well", r.EarlyStopDelta)
 	return p.Err()
 }
 

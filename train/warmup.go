@@ -29,7 +29,7 @@ func (r *run) setWarmup() error {
 	}
 	if all := r.all(); w.Updates > all && !o.LongWarmup && r.ledger.origin.Checkpoint == nil && !r.profiling() {
 		return fmt.Errorf("%s, with the last of %s: it gets only to %.2g %% of learning_rate; %s, or train longer, or say with long_warmup that this is meant",
-			r.rises(all), words.Count(o.NumEpochs, "epoch"), 100*float64(all)/float64(w.Updates), shorter(all))
+			r.rises(all), words.Count(o.NumEpochs, "epoch"), 100*float64(all)/float64(w.Updates), r.shorter(all))
 	}
 	return nil
 }
@@ -38,15 +38,16 @@ func (r *run) setWarmup() error {
 // resumed behind.
 func (r *run) all() int { return r.cfg.Optimizer.NumEpochs * r.sets.loader.Windows() }
 
-// warnOfWarmup says where the rate still rises when training ends, or where little is left after its peak.
+// warnOfWarmup says where the rate still rises when training ends, or where its peak comes late.
 func (r *run) warnOfWarmup() {
 	w, total := r.ledger.state.Warmup.Updates, r.total()
 	switch {
 	case r.profiling() || r.ended():
 	case w > total:
-		r.report.say("WARNING: %s: it gets only to %.2g %% of learning_rate; train longer, or %s", r.rises(total), 100*float64(total)/float64(w), shorter(total))
-	case float64(w) > longestShare*float64(total):
-		r.report.say("WARNING: %s: little is left after the peak; train longer, or %s", r.rises(total), shorter(total))
+		r.report.say("WARNING: %s: it gets only to %.2g %% of learning_rate; train longer, or %s", r.rises(total), 100*float64(total)/float64(w), r.shorter(total))
+	case w > mostWarmup(total):
+		r.report.say("WARNING: %s: %.0f %% of the training, where a third or less is usual; train longer, or %s",
+			r.rises(total), 100*float64(w)/float64(total), r.shorter(total))
 	}
 }
 
@@ -55,10 +56,17 @@ func (r *run) rises(total int) string {
 	return fmt.Sprintf("the learning rate rises for %s (%s), and training ends after %d", words.Count(r.ledger.state.Warmup.Updates, "update"), r.warmupSetting(), total)
 }
 
-// shorter is the advice for a run of so many updates.
-func shorter(total int) string {
-	return fmt.Sprintf("set warmup_updates to %d or less, or warmup_share to 0.1", max(1, int(longestShare*float64(total))))
+// shorter is the advice for a run of so many updates. A share is one of all epochs.
+func (r *run) shorter(total int) string {
+	advice := fmt.Sprintf("set warmup_updates to %d or less", mostWarmup(total))
+	if total == r.all() {
+		advice += ", or warmup_share to 0.1"
+	}
+	return advice
 }
+
+// mostWarmup is the longest warm-up of a run of so many updates that isn't warned of.
+func mostWarmup(total int) int { return max(1, int(longestShare*float64(total))) }
 
 // warmupSetting is the setting that the warm-up comes from, with its value.
 func (r *run) warmupSetting() string {

@@ -83,12 +83,15 @@ func (t *table) add(h recognize.Hypothesis) error {
 			return err
 		}
 	}
-	problem := ""
-	if h.Err != nil {
+	problem, loss := "", fmt.Sprintf("%.4f", h.Loss)
+	switch {
+	case h.Err != nil:
 		problem = h.Err.Error()
+	case h.Infeasible:
+		problem, loss = "too short for CTC", ""
 	}
-	_, err := fmt.Fprintf(t.w, "%s\t%d\t%d\t%d\t%d\t%.4f\t%s\t%s\t%s\n", oneCell(h.Utt.ID), h.Words.Errors(), h.Words.Ref,
-		h.Chars.Errors(), h.Chars.Ref, h.Loss, oneCell(h.Ref), oneCell(h.Text), oneCell(problem))
+	_, err := fmt.Fprintf(t.w, "%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\n", oneCell(h.Utt.ID), h.Words.Errors(), h.Words.Ref,
+		h.Chars.Errors(), h.Chars.Ref, loss, oneCell(h.Ref), oneCell(h.Text), oneCell(problem))
 	return err
 }
 

@@ -193,6 +193,9 @@ func (o *trainOptions) checkNamed(config *train.Config) error {
 	problems := []error{
 		o.manifests("train_manifest", d.TrainManifest), o.manifests("val_manifest", d.ValManifest), o.manifests("test_manifest", d.TestManifest),
 	}
+	if file := d.TokenizerFile(); file != "" && r.Resume == "" { // a checkpoint holds it
+		problems = append(problems, needFile("tokenizer", file, "NAME.model"))
+	}
 	if r.InitFrom != "" {
 		problems = append(problems, needFile("init_from", r.InitFrom, "CHECKPOINT"), manyCheckpoints("init_from", r.InitFrom), notPyTorch("init_from", r.InitFrom))
 	}

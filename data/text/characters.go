@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -33,8 +32,11 @@ func parseCharacters(text string) (*characters, error) {
 		for rest := item; rest != ""; {
 			low, after, err := character(rest)
 			high := low
-			if err == nil && len(after) > 1 && after[0] == '-' {
+			switch {
+			case err == nil && len(after) > 1 && after[0] == '-':
 				high, after, err = character(after[1:])
+			case err == nil && after == "-" && strings.HasPrefix(rest, "U+"):
+				err = fmt.Errorf("%s is a range without an end", rest)
 			}
 			if err == nil && high < low {
 				err = fmt.Errorf("%s ends before it begins", strings.TrimSuffix(rest, after))
@@ -61,7 +63,7 @@ func character(s string) (r rune, rest string, err error) {
 			n++
 		}
 		code, err := strconv.ParseUint(hex[:n], 16, 32)
-		if n < 4 || n > 6 || err != nil || code > unicode.MaxRune {
+		if n < 4 || n > 6 || err != nil || !utf8.ValidRune(rune(code)) {
 			return 0, s, fmt.Errorf("U+%s is no code point", hex[:n])
 		}
 		return rune(code), hex[n:], nil

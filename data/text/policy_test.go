@@ -259,7 +259,8 @@ func TestParseCharacters(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		" ": "has no character", "z-a": "z-a ends before it begins", "U+12": "U+12 is no code point", "U+110000": "U+110000 is no code point",
+		" ": "has no character", "z-a": "z-a ends before it begins", "U+12": "U+12 is no code point", "U+110000": "U+110000 is no code point", "U+D800": "U+D800 is no code point",
+		"a U+0900-":   "U+0900- is a range without an end",
 		"a-U+0000001": "U+0000001 is no code point", "\xff": "not UTF-8",
 	} {
 		if err := ParseCharacters(text); err == nil || !strings.Contains(err.Error(), want) {
