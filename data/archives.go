@@ -1,6 +1,7 @@
 package data
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -10,9 +11,15 @@ import (
 )
 
 // Pattern says whether a manifest's path is a pattern that stands for archives, such as shard-{000..009}.tar or
-// train-*.parquet. The error says why it stands for none.
+// train-*.parquet. The error says why it stands for none, or which
+// is not there.
 func Pattern(path string) (bool, error) {
 	paths, err := archive.Expand(path)
+	for _, p := range paths {
+		if _, wrong := os.Stat(p); wrong != nil && err == nil {
+			err = fmt.Errorf("%s stands for %d files: %w", path, len(paths), wrong)
+		}
+	}
 	return paths != nil || err != nil, err
 }
 

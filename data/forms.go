@@ -59,15 +59,16 @@ func firstLine(b []byte) []byte {
 type folderForm struct {
 	name string
 	mark string // what has to lie in it, in words
+	say  string // what to name so that this form is meant, in the folder
 	here func(folder string) bool
 	read func(l *listing, folder string) error
 }
 
 var folderForms = []folderForm{
-	{"Kaldi", "text and wav.scp", func(f string) bool { return has(f, "wav.scp") || has(f, "text") }, (*listing).kaldi},
-	{"JSON lines", "metadata.jsonl", func(f string) bool { return has(f, "metadata.jsonl") }, metadata("metadata.jsonl")},
-	{"a table or LJSpeech", "metadata.csv", func(f string) bool { return has(f, "metadata.csv") }, metadata("metadata.csv")},
-	{"LibriSpeech", "files named *" + transcripts + ", or in folders below", func(f string) bool { return len(findTranscripts(f, 1)) > 0 }, (*listing).libriFolder},
+	{"Kaldi", "text and wav.scp", "wav.scp", func(f string) bool { return has(f, "wav.scp") || has(f, "text") }, (*listing).kaldi},
+	{"JSON lines", "metadata.jsonl", "metadata.jsonl", func(f string) bool { return has(f, "metadata.jsonl") }, metadata("metadata.jsonl")},
+	{"a table or LJSpeech", "metadata.csv", "metadata.csv", func(f string) bool { return has(f, "metadata.csv") }, metadata("metadata.csv")},
+	{"LibriSpeech", "files named *" + transcripts + ", or in folders below", "", func(f string) bool { return len(findTranscripts(f, 1)) > 0 }, (*listing).libriFolder},
 }
 
 func has(folder, name string) bool { return isFile(filepath.Join(folder, name)) }
@@ -91,7 +92,24 @@ func (l *listing) readFolder(folder string) error {
 	case 0:
 		return fmt.Errorf("manifest %s: a folder with none of what is looked for in one: %s; it has %s", folder, marks(folderForms)+"; "+archive.Marks, contents(folder))
 	}
-	return fmt.Errorf("manifest %s: it can be read as several forms (%s); name the file that is meant, or move the others away", folder, marks(found))
+	return fmt.Errorf("manifest %s: it can be read as several forms (%s); name what is meant (%s), or move the others away", folder, marks(found), choices(folder, found))
+}
+
+// choices lists what to name so that one form of a folder is meant. Of LibriSpeech that is what holds the transcripts:
+// a folder below, or a transcript.
+func choices(folder string, forms []folderForm) string {
+	list := make([]string, len(forms))
+	for i, f := range forms {
+		list[i] = filepath.Join(folder, f.say)
+		if f.say == "" {
+			first := findTranscripts(folder, 1)[0]
+			if rel, err := filepath.Rel(folder, first); err == nil {
+				rel, _, _ = strings.Cut(filepath.ToSlash(rel), "/")
+				list[i] = filepath.Join(folder, rel)
+			}
+		}
+	}
+	return strings.Join(list, " or ")
 }
 
 // marks lists what makes forms of folders.

@@ -1,8 +1,10 @@
 package data
 
 import (
+	"compress/gzip"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -26,6 +28,15 @@ type formCase struct {
 }
 
 var sounds = map[string]string{"a": string(wav(8000, 16000)), "b": string(wav(16000, 16000)), "c": string(wav(24000, 16000))}
+
+// gzipped is s, compressed.
+func gzipped(s string) string {
+	var b strings.Builder
+	w := gzip.NewWriter(&b)
+	io.WriteString(w, s)
+	w.Close()
+	return b.String()
+}
 
 func (c formCase) check(t *testing.T) {
 	t.Helper()
@@ -124,7 +135,27 @@ func TestForms(t *testing.T) {
 		{name: "a folder of what nobody reads", manifest: "f", err: true, files: map[string]string{"f/readme.md": "x"},
 			say: []string{"none of what is looked for", "text and wav.scp (Kaldi)", "metadata.jsonl", "*.trans.txt", "*.tar (WebDataset)", "*.parquet", "Shar", "it has readme.md"}},
 		{name: "a folder of two forms", manifest: "f", err: true, files: map[string]string{"f/metadata.csv": "x", "f/wav.scp": "x"},
-			say: []string{"several forms", "metadata.csv", "wav.scp", "name the file"}},
+			say: []string{"several forms", "name what is meant (", "/f/wav.scp or ", "/f/metadata.csv)"}},
+		{name: "two forms, and a list of Kaldi named", manifest: "f/wav.scp", files: map[string]string{
+			"f/wav.scp": "u-a ../audio/a.wav\nu-b ../audio/b.wav\nu-c ../audio/c.wav\n", "f/text": lines3("u-%s %s"), "f/x/1-2.trans.txt": "1-2-3 a\n"}},
+		{name: "two forms, and the text of Kaldi named", manifest: "f/text", files: map[string]string{
+			"f/wav.scp": "u-a ../audio/a.wav\nu-b ../audio/b.wav\nu-c ../audio/c.wav\n", "f/text": lines3("u-%s %s"), "f/metadata.csv": "x"}},
+		{name: "Kaldi and LibriSpeech", manifest: "f", err: true, say: []string{"/f/wav.scp or ", "/f/ls)"}, files: map[string]string{
+			"f/wav.scp": "", "f/text": "", "f/ls/1/2/1-2.trans.txt": "1-2-3 a\n"}},
+		{name: "two columns of a name", manifest: "x.csv", files: map[string]string{"x.csv": "path,text,Text \n" + lines3("audio/%s.wav,%s,x")},
+			say: []string{"x.csv: columns 2 and 3 are both called text; the first is used"}},
+		{name: "two columns of a name, with tabs", manifest: "x.tsv", files: map[string]string{"x.tsv": "path\tother\ttext\tother\tpath\n" + lines3("audio/%s.wav\t\t%s\t\tx")},
+			say: []string{"x.tsv: columns 1 and 5 are both called path; the first is used"}},
+		{name: "an id in two chapters", manifest: "ls", err: true, say: []string{"the id 1-2-3 stands on line 1 of ", "/ls/a/1-2.trans.txt and on line 1 of ", "/ls/b/1-2.trans.txt"}, files: map[string]string{
+			"ls/a/1-2.trans.txt": "1-2-3 a\n", "ls/b/1-2.trans.txt": "1-2-3 a\n"}},
+		{name: "gzip", manifest: "x.jsonl.gz", err: true, say: []string{"it is compressed with gzip, not a text; unpack it first (gunzip -k ", "/x.jsonl.gz)"}, files: map[string]string{
+			"x.jsonl.gz": gzipped(lineA)}},
+		{name: "gzip under another name", manifest: "x.csv", err: true, say: []string{"gunzip -k"}, files: map[string]string{"x.csv": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03x"}},
+		{name: "Zstandard", manifest: "x.csv.zst", err: true, say: []string{"Zstandard", "unzstd "}, files: map[string]string{"x.csv.zst": "\x28\xb5\x2f\xfd\x04\x00"}},
+		{name: "zip", manifest: "x.zip", err: true, say: []string{"a zip archive", "unzip "}, files: map[string]string{"x.zip": "PK\x03\x04\x14\x00"}},
+		{name: "a spreadsheet", manifest: "x.xlsx", err: true, say: []string{"save it as CSV"}, files: map[string]string{"x.xlsx": "PK\x03\x04\x14\x00"}},
+		{name: "bzip2", manifest: "x.csv.bz2", err: true, say: []string{"bunzip2 -k "}, files: map[string]string{"x.csv.bz2": "BZh91AY&SY\x00"}},
+		{name: "a Kaldi text in xz", manifest: "k", err: true, say: []string{"/k/text: it is compressed with xz"}, files: map[string]string{"k/text": "\xfd7zXZ\x00\x00", "k/wav.scp": "a b\n"}},
 		{name: "two texts that differ", manifest: "x.jsonl", files: map[string]string{
 			"x.jsonl": lines3(`{"audio": "audio/%[1]s.wav", "text": "%[2]s", "normalized_text": "%[2]s", "sentence": "x%[2]s"}`)},
 			say: []string{"3 lines with one text under text and another under sentence; text is used (the first is line 1)"}},

@@ -56,6 +56,10 @@ func newIdentities(r *rows, path, prefix string) (*identities, error) {
 		j, slot := x.find(id)
 		if j >= 0 {
 			before := r.at(j)
+			if before.file != p.file {
+				return nil, fmt.Errorf("manifest %s: the id %s stands on line %d of %s and on line %d of %s; it keys the random draws and must be unique, rename one",
+					path, id, before.line, r.files.list[before.file], p.line, r.files.list[p.file])
+			}
 			return nil, fmt.Errorf("manifest %s: the id %s stands on lines %d and %d; it keys the random draws and must be unique, rename one",
 				r.files.list[p.file], id, before.line, p.line)
 		}
@@ -169,7 +173,11 @@ func (a again) String() string {
 	p := r.at(a.row)
 	base := r.appendBase(nil, a.row, &p)
 	first, _ := a.ids.find(base)
-	return fmt.Sprintf("%s, as on line %d; called %s", base, r.at(first).line, r.id(a.row))
+	before, of := r.at(first), ""
+	if before.file != p.file {
+		of = " of " + r.files.list[before.file]
+	}
+	return fmt.Sprintf("%s, as on line %d%s; called %s", base, before.line, of, r.id(a.row))
 }
 
 func keyOf(id []byte) uint64 { return philox.ID(unsafe.String(unsafe.SliceData(id), len(id))) }

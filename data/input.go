@@ -54,6 +54,9 @@ func newText(path string, r io.Reader) (*textFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
+	if how := compressed(path, head); how != "" {
+		return nil, fmt.Errorf("manifest %s: it is %s", path, how)
+	}
 	if t.head, t.note, err = decode(path, head); err != nil {
 		return nil, err
 	}

@@ -122,7 +122,7 @@ func (e *entry) take(line string, o object) {
 		}
 	}
 	if e.kind == "" && e.audio == "" {
-		e.fail(Broken, "no audio_filepath; its keys are %s", o.keys())
+		e.failAudio(o)
 	}
 	if e.kind == "" && halfEscape(line, e.text) {
 		e.fail(Broken, `text has an escape such as \ud800 that is half of a character`)
@@ -143,6 +143,21 @@ func (e *entry) take(line string, o object) {
 	}
 	e.speaker, _ = scalar(o.get(o.first(speakerKeys))) // only informs
 	e.checkPart()
+}
+
+// failAudio says what is wrong with the path of a line that has none.
+func (e *entry) failAudio(o object) {
+	key := o.first(audioKeys)
+	switch raw := o.get(key); {
+	case raw == "":
+		e.fail(Broken, "no audio_filepath; its keys are %s", o.keys())
+	case raw == "null":
+		e.fail(Broken, "%s is null", key)
+	case raw[0] == '{':
+		e.fail(Broken, "%s has no path in it: %.60s", key, raw)
+	default:
+		e.fail(Broken, "%s is empty", key)
+	}
 }
 
 // pathIn is the path in an object with one, as Hugging Face's lists have it for the audio; "" where there is none.

@@ -42,7 +42,7 @@ func TestJSONLines(t *testing.T) {
 			err:     []string{"line 1: audio_filepath is of the JSON type number"},
 		},
 		{name: "an id behind a wrong offset", content: with(lineA, `"id": [], "offset": "x"`), err: []string{"line 1: offset is"}},
-		{name: "a text behind a missing path", content: edit(edit(lineA, "audio/a.wav", ""), "वाट", `\ud800`), err: []string{"line 1: no audio_filepath"}},
+		{name: "a text behind a missing path", content: edit(edit(lineA, "audio/a.wav", ""), "वाट", `\ud800`), err: []string{"line 1: audio_filepath is empty"}},
 		{
 			name:    "a path that is a list",
 			content: edit(lineA, `"audio/a.wav"`, `["audio/a.wav"]`),
@@ -53,7 +53,9 @@ func TestJSONLines(t *testing.T) {
 			content: lineA + `{"text": "वाट", "a": 1}`,
 			err:     []string{"line 2", "no audio_filepath; its keys are a, text"},
 		},
-		{name: "an empty audio_filepath", content: edit(lineA, "audio/a.wav", ""), err: []string{"line 1", "no audio_filepath"}},
+		{name: "an empty audio_filepath", content: edit(lineA, "audio/a.wav", ""), err: []string{"line 1: audio_filepath is empty"}},
+		{name: "an audio_filepath that is null", content: edit(lineA, `"audio/a.wav"`, "null"), err: []string{"line 1: audio_filepath is null"}},
+		{name: "an audio without a path in it", content: `{"audio": {"bytes": null}, "text": "a"}` + "\n", err: []string{"line 1: audio has no path in it: {"}},
 		{name: "no keys", content: lineA + "{}", err: []string{"line 2", "no audio_filepath; its keys are none"}},
 		{name: "an id that is an object", content: with(lineA, `"id": {"a": 1}`), err: []string{`id is neither text nor a number: {"a": 1}`}},
 		{

@@ -9,46 +9,6 @@ import (
 	"strings"
 )
 
-// kaldiFile is a file of a Kaldi folder: a key and a value a line, in the order of the lines.
-type kaldiFile struct {
-	path   string
-	keys   []string
-	values map[string]kaldiValue
-}
-
-type kaldiValue struct {
-	text string
-	line int
-}
-
-// readKaldi reads one file of the folder. A key that stands twice is an error. note is what was odd about its encoding.
-func readKaldi(folder, name string) (f kaldiFile, note string, err error) {
-	f = kaldiFile{path: filepath.Join(folder, name), values: map[string]kaldiValue{}}
-	t, err := openText(f.path)
-	if err != nil {
-		return f, "", err
-	}
-	defer t.Close()
-	for last := 0; ; {
-		n, line, err := t.line()
-		if err != nil || n == 0 {
-			return f, t.note, err
-		}
-		number := last + n
-		last = number
-		if bad := notText(line); bad != "" {
-			return f, "", fmt.Errorf("manifest %s, line %d: %s", f.path, number, bad)
-		}
-		key, value := cutField(line)
-		if before, twice := f.values[key]; twice {
-			return f, "", fmt.Errorf("manifest %s: %s stands on lines %d and %d; ids must be unique, remove or rename one",
-				f.path, key, before.line, number)
-		}
-		f.keys = append(f.keys, key)
-		f.values[key] = kaldiValue{value, number}
-	}
-}
-
 // cutField splits a line at its first run of spaces or tabs.
 func cutField(line string) (key, rest string) {
 	line = strings.Trim(line, " \t")
@@ -58,24 +18,35 @@ func cutField(line string) (key, rest string) {
 	return line, ""
 }
 
+// isKaldi says whether a file is named that is one of a Kaldi folder: then the folder is meant.
+func isKaldi(path string) bool {
+	folder, name := filepath.Split(path)
+	return (name == "text" || name == "wav.scp" || name == "segments") && has(folder, "text") && has(folder, "wav.scp")
+}
+
 // kaldi joins text and wav.scp (through segments where it exists) by utterance, in the order of text. The
-// files may be in any order: only equality of ids counts, so neither sorting nor the locale matters.
+// files may be in any order: only equality of ids counts, so neither sorting nor the locale matters. Of text one part
+// after the other is in memory, the other files are there as a whole.
 func (l *listing) kaldi(folder string) error {
 	l.parents = true
-	read := func(name string, optional bool) (kaldiFile, error) {
-		f, note, err := readKaldi(folder, name)
+	read := func(name string, optional bool) (*keyed, error) {
+		f, err := readKeyed(filepath.Join(folder, name))
 		if optional && errors.Is(err, fs.ErrNotExist) {
-			return kaldiFile{}, nil
+			return new(keyed), nil
 		}
-		if note != "" {
-			l.notes = append(l.notes, note)
+		if f != nil {
+			l.note(f.note)
 		}
 		return f, err
 	}
-	texts, err := read("text", false)
+	texts, err := openText(filepath.Join(folder, "text"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("manifest %s: a folder with wav.scp and without text; "+
 			"a Kaldi folder needs text and wav.scp", folder)
+	}
+	if err == nil {
+		defer texts.Close()
+		l.note(texts.note)
 	}
 	scp, err2 := read("wav.scp", false)
 	segments, err3 := read("segments", true)
@@ -87,26 +58,45 @@ func (l *listing) kaldi(folder string) error {
 	if segments.path != "" {
 		sound = segments
 	}
-	for _, id := range texts.keys {
-		t := texts.values[id]
-		e := entry{id: id, text: t.text, file: texts.path, line: t.line, speaker: speakers.values[id].text}
-		if v, ok := sound.values[id]; !ok {
+	n, used := 0, make([]bool, len(sound.slots))
+	take := l.take
+	l.take = func(e *entry) {
+		if n++; e.id != "" {
+			if slot, found := sound.find(e.id); found {
+				used[slot] = true
+			}
+		}
+		take(e)
+	}
+	err = l.each(texts, 1, func(number int, line string) entry {
+		e := entry{file: texts.path, line: number}
+		if bad := notText(line); bad != "" {
+			e.fail(Broken, "%s", bad)
+			return e
+		}
+		e.id, e.text = cutField(line)
+		e.speaker, _ = speakers.value(e.id)
+		if v, ok := sound.value(e.id); !ok {
 			e.fail(Unmatched, "not in %s", filepath.Base(sound.path))
 		} else if segments.path != "" {
-			e.segment(v.text, segments, scp)
+			e.segment(v, segments, scp)
 		} else {
-			e.recording(v.text)
+			e.recording(v)
 		}
-		l.add(e)
+		return e
+	})
+	l.take = take
+	if err != nil {
+		return err
 	}
-	for _, id := range sound.keys {
-		if _, ok := texts.values[id]; !ok {
-			e := entry{id: id, file: sound.path, line: sound.values[id].line}
+	for id, line := range sound.keys() {
+		if slot, _ := sound.find(id); !used[slot] {
+			e := entry{id: id, file: sound.path, line: line}
 			e.fail(Unmatched, "not in text")
 			l.add(e)
 		}
 	}
-	if len(texts.keys)+len(sound.keys) == 0 {
+	if n+sound.count == 0 && l.ctx.Err() == nil {
 		return fmt.Errorf("manifest %s: text and %s are empty", folder, filepath.Base(sound.path))
 	}
 	return nil
@@ -130,7 +120,7 @@ func (e *entry) recording(value string) {
 
 // segment takes the value of a segments line: recording, start and end in seconds. An end of -1 is the end of
 // the recording.
-func (e *entry) segment(value string, segments, scp kaldiFile) {
+func (e *entry) segment(value string, segments, scp *keyed) {
 	f := strings.Fields(value)
 	if len(f) != 3 {
 		e.fail(Broken, "%s: %d fields after the id; recording, start and end are needed", filepath.Base(segments.path), len(f))
@@ -142,12 +132,12 @@ func (e *entry) segment(value string, segments, scp kaldiFile) {
 		e.fail(Broken, "%s: start %s and end %s are no part of a recording", filepath.Base(segments.path), f[1], f[2])
 		return
 	}
-	r, ok := scp.values[f[0]]
+	file, ok := scp.value(f[0])
 	if !ok {
 		e.fail(Unmatched, "its recording %s is not in wav.scp", f[0])
 		return
 	}
-	e.recording(r.text)
+	e.recording(file)
 	e.part, e.offset = true, start
 	if end != -1 {
 		e.duration = end - start

@@ -61,6 +61,13 @@ func (l *listing) add(e entry) {
 	l.take(&e)
 }
 
+// note keeps what is said of a whole file, if anything is.
+func (l *listing) note(said string) {
+	if said != "" {
+		l.notes = append(l.notes, said)
+	}
+}
+
 // read reads a manifest of any form.
 func (l *listing) read(path string) error {
 	if is, err := l.archive(path); is || err != nil {
@@ -68,7 +75,7 @@ func (l *listing) read(path string) error {
 	}
 	stat, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("manifest: %w%s", err, tildeHint(path))
+		return fmt.Errorf("manifest: %w%s", err, pathHint(path))
 	}
 	if stat.IsDir() {
 		return l.readFolder(path)
@@ -79,6 +86,9 @@ func (l *listing) read(path string) error {
 // readFile reads a manifest that is one file.
 func (l *listing) readFile(path string) error {
 	l.base = filepath.Dir(path)
+	if isKaldi(path) {
+		return l.kaldi(l.base)
+	}
 	t, err := openText(path)
 	if err != nil {
 		return err
@@ -99,9 +109,7 @@ func (l *listing) readText(t *textFile) error {
 		take(e)
 	}
 	err := read.lines(l, t)
-	if t.note != "" {
-		l.notes = append(l.notes, t.note)
-	}
+	l.note(t.note)
 	if err == nil && l.lines == 0 && l.ctx.Err() == nil {
 		err = fmt.Errorf("manifest %s: no line in it, %d bytes", t.path, t.bytes)
 	}

@@ -124,7 +124,7 @@ func checkPathMap(maps []Mapping) []error {
 		} else {
 			before[m.from()] = m
 		}
-		if hint := tildeHint(m.To); hint != "" {
+		if hint := pathHint(m.To); hint != "" {
 			complain("path_map %s=%s%s", m.From, m.To, hint)
 		}
 	}

@@ -1,6 +1,9 @@
 package data
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,6 +51,9 @@ func (r *resolver) find(written string) (path, instead string, found bool) {
 		if other, ok := r.otherEnding(p); ok {
 			return other, p, true
 		}
+	}
+	if isURL(written) && !slices.ContainsFunc(r.maps, func(m Mapping) bool { _, mapped := m.apply(written); return mapped }) {
+		return written, "", false // a path would lose one of the slashes
 	}
 	return places[0], "", false
 }
@@ -196,10 +202,37 @@ func (m Mapping) from() string { return strings.TrimRight(slashes(m.From), "/") 
 
 func slashes(s string) string { return strings.ReplaceAll(s, `\`, "/") }
 
-// tildeHint is what to say of a path that starts with ~, which only a shell understands; "" for all others.
-func tildeHint(path string) string {
+// pathHint is what to say of a path that starts with ~, which only a shell understands, and of a URL; "" for all
+// others.
+func pathHint(path string) string {
 	if path == "~" || strings.HasPrefix(path, "~/") {
 		return "; ~ is not expanded, write the home folder out"
 	}
+	if isURL(path) {
+		return "; a URL, and nothing is fetched: download the files, and map the paths to them (path_map)"
+	}
 	return ""
+}
+
+// isURL says whether a path starts with a scheme (RFC 3986, section 3.1), of two letters at least, and //.
+func isURL(path string) bool {
+	scheme, _, ok := strings.Cut(path, "://")
+	return ok && len(scheme) > 1 && !strings.ContainsFunc(scheme, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.')
+	})
+}
+
+// why says what keeps a file that written names from being found, beside that it isn't there: a folder that can't be
+// entered, or one that has its name. nil if there is nothing else.
+func (r *resolver) why(written string) error {
+	for _, p := range r.candidates(written) {
+		stat, err := os.Stat(p)
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return fmt.Errorf("%s: permission denied: this user can't look into its folder", p)
+		case err == nil && stat.IsDir():
+			return fmt.Errorf("%s is a folder, not a file of sound", p)
+		}
+	}
+	return nil
 }

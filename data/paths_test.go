@@ -58,12 +58,38 @@ func TestPaths(t *testing.T) {
 
 func TestTilde(t *testing.T) {
 	for path, due := range map[string]bool{"~": true, "~/a.jsonl": true, "a~/b": false, "~ann/x": false, "": false} {
-		if (tildeHint(path) != "") != due {
-			t.Errorf("%q: %q", path, tildeHint(path))
+		if (pathHint(path) != "") != due {
+			t.Errorf("%q: %q", path, pathHint(path))
 		}
 	}
 	if _, err := Load(context.Background(), "~/none.jsonl", Options{}); err == nil || !strings.Contains(err.Error(), "~ is not expanded") {
 		t.Errorf("%v", err)
+	}
+}
+
+// What is there and can't be used as a file is told from what isn't there, and URLs are shown as they are written.
+func TestPathsThatAreNoFiles(t *testing.T) {
+	dir := corpus(t, map[string]string{"folder.wav/x": "", "closed/a.wav": "", "x.jsonl": lineA + lineB + lineC +
+		edit(lineA, "audio/a.wav", "folder.wav") + edit(lineA, "audio/a.wav", "https://example.com/b.wav") + edit(lineA, "audio/a.wav", "closed/a.wav")})
+	os.Chmod(filepath.Join(dir, "closed"), 0)
+	t.Cleanup(func() { os.Chmod(filepath.Join(dir, "closed"), 0o755) })
+	s := mustLoad(t, filepath.Join(dir, "x.jsonl"), Options{})
+	want := []string{"folder.wav is a folder, not a file of sound", ": https://example.com/b.wav; a URL, and nothing is fetched"}
+	if os.Geteuid() != 0 { // who may enter any folder
+		want = append(want, "closed/a.wav: permission denied: this user can't look into its folder")
+	}
+	for _, part := range want {
+		if !strings.Contains(s.Report.String(), part) {
+			t.Errorf("%q isn't in: %v", part, s.Report)
+		}
+	}
+	if !slices.Equal(s.Report.reported(Missing), []int{5}) {
+		t.Errorf("lines %v are missing", s.Report.reported(Missing))
+	}
+	for path, is := range map[string]bool{"s3://a": true, "https://x/y": true, `D://x`: false, "a/b://c": false, "://": false, "a.wav": false} {
+		if isURL(path) != is {
+			t.Errorf("%s: %v", path, !is)
+		}
 	}
 }
 

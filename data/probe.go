@@ -63,6 +63,8 @@ func (in *intake) look(f *sound, i int, r *resolver, tars *beside) {
 		f.Source = audio.File(f.path)
 	} else if f.Source, f.err = tars.find(written); f.Source != nil || f.err != nil {
 		f.found = true
+	} else if f.err = r.why(written); f.err != nil {
+		f.found = true
 	}
 	if f.found && f.err == nil {
 		if f.Info, f.err = in.index.Probe(f.Source); f.err == nil {
@@ -101,5 +103,5 @@ func (in *intake) foundAny() error {
 	}
 	return fmt.Errorf("manifest %s: 0 of %d audio files found. The first, on line %d, is %s, looked for as %s. "+
 		"If the files lie elsewhere on this computer, map the paths: --path_map '%s=NEW_FOLDER' (path_map in a YAML file)%s",
-		in.path, n, r.at(first).line, written, looked, folder, tildeHint(written))
+		in.path, n, r.at(first).line, written, looked, folder, pathHint(written))
 }

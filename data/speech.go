@@ -41,9 +41,7 @@ func (l *listing) libriFolder(folder string) error {
 		if err != nil {
 			return err
 		}
-		if t.note != "" {
-			l.notes = append(l.notes, t.note)
-		}
+		l.note(t.note)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,6 +39,27 @@ func findColumns(header []string) (c columns, ok bool) {
 		c.offset = find("offset") // a start alone may be anything
 	}
 	return c, c.audio >= 0 && len(c.texts) > 0
+}
+
+// repeated says which columns have the name of one that is used, and aren't; "" if none has.
+func (c columns) repeated(path string) string {
+	var said []string
+	for _, i := range append([]int{c.audio, c.duration, c.offset, c.stop, c.id, c.speaker}, c.texts...) {
+		if i < 0 {
+			continue
+		}
+		name := strings.TrimSpace(c.header[i])
+		for k := i + 1; k < len(c.header); k++ {
+			if strings.EqualFold(strings.TrimSpace(c.header[k]), name) {
+				said = append(said, fmt.Sprintf("columns %d and %d are both called %s", i+1, k+1, name))
+				break
+			}
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s; the first is used", filepath.Base(path), strings.Join(said, ", "))
 }
 
 // entry reads one row. A row may be shorter than the header if what is missing isn't used.
@@ -125,6 +147,7 @@ func (l *listing) table(t *textFile, sep byte) error {
 	if !ok {
 		return noColumns(t.path, c)
 	}
+	l.note(c.repeated(t.path))
 	return l.each(t, number+1, func(number int, line string) entry { return c.entry(t.path, number, strings.Split(line, string(sep))) })
 }
 
@@ -150,6 +173,7 @@ func (l *listing) csv(t *textFile, sep byte) error {
 	if !ok {
 		return noColumns(t.path, c)
 	}
+	l.note(c.repeated(t.path))
 	for l.ctx.Err() == nil {
 		row, err := r.Read()
 		var wrong *csv.ParseError

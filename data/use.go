@@ -67,7 +67,7 @@ func (l *line) use() bool {
 	f, stated := &r.found[r.sounds[i]], l.stated[i-l.from]
 	switch {
 	case !f.found:
-		return l.skip(Missing, "%s%s", f.path, tildeHint(r.paths.list[r.sounds[i]]))
+		return l.skip(Missing, "%s%s", f.path, pathHint(r.paths.list[r.sounds[i]]))
 	case f.err != nil:
 		return l.skip(Unreadable, "%v", f.err)
 	}

@@ -38,6 +38,7 @@ type ledger struct {
 	good     state  // after the last update that was made, and what came with it
 	setSize  int    // of the training set, and
 	setHash  string // what its order depends on
+	textHash string // what its texts are
 	standing standing
 	begun    int    // updates made before this session
 	place    place  // where its metrics go on; zero for a run that begins here

@@ -2,8 +2,11 @@ package train
 
 import (
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"hash/fnv"
 	"strconv"
+	"strings"
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/data"
@@ -20,6 +23,7 @@ func (l *ledger) restore(u *update.Updater, train *data.Set, windows int) error 
 	}
 	l.state.Format, l.state.Config = stateFormat, settings
 	l.setSize, l.setHash = setIdentity(train)
+	l.textHash = textIdentity(train)
 	from := l.origin.Checkpoint
 	if from == nil {
 		l.state.Due = []int{}
@@ -80,11 +84,16 @@ func (l *ledger) sayDifferences() {
 		say("WARNING: a window has %s now, %d when the checkpoint was written: epoch %d goes on at window %d, "+
 			"some of its utterances come twice or not at all", words.Count(window, "utterance"), p.WindowSize, p.Epoch+1, p.Window+1)
 	}
-	if p.SetHash != "" && p.SetHash != l.setHash {
+	switch {
+	case p.SetHash != "" && p.SetHash != l.setHash:
 		l.state.Trend = trend{}
-		say("WARNING: the training set is not what it was when the checkpoint was written: %s now, %d then, or others, or of "+
-			"other lengths; they come in another order, so some of those of epoch %d come twice or not at all",
-			words.Count(l.setSize, "utterance"), p.SetSize, p.Epoch+1)
+		say("WARNING: the training set is not what it was when the checkpoint was written: %s; they come in another order, so "+
+			"some of those of epoch %d come twice or not at all", l.otherSet(), p.Epoch+1)
+	case p.TextHash != "" && p.TextHash != l.textHash:
+		l.state.Trend = trend{}
+		say("WARNING: the training set has other texts than when the checkpoint was written, of the same utterances: training goes " +
+			"on with those of now, and what was learned from the others stays in the weights; if that isn't meant, restore the " +
+			"manifest, or start anew in another checkpoint_dir")
 	}
 	if n := l.memory.replica.Wishes().Workers; n != p.Workers {
 		say("NOTE: %s now, %d when the checkpoint was written: sums are in another order, so the run is not bit for bit the uninterrupted one",
@@ -94,6 +103,47 @@ func (l *ledger) sayDifferences() {
 		say("NOTE: this run computes with the kernels %s, the checkpoint comes from one with %s: they round differently, "+
 			"so the run is not bit for bit the uninterrupted one", k, p.Kernels)
 	}
+}
+
+// otherSet says in what the training set differs from that of the checkpoint.
+func (l *ledger) otherSet() string {
+	counts := fmt.Sprintf("%s now, %d then", words.Count(l.setSize, "utterance"), l.state.Progress.SetSize)
+	weights := l.otherWeights()
+	switch {
+	case weights == "":
+		return counts + ", or others, or of other lengths"
+	case l.setSize == l.state.Progress.SetSize:
+		return weights
+	}
+	return weights + ", and " + counts
+}
+
+// otherWeights names the manifests that have another weight than in the checkpoint; "" if none has.
+func (l *ledger) otherWeights() string {
+	saved, err := l.origin.Config()
+	if err != nil {
+		return ""
+	}
+	var c struct {
+		Paths []string `json:"train_manifest"`
+	}
+	if json.Unmarshal(saved, &c) != nil {
+		return "" // one text, of before there were weights
+	}
+	then, err1 := data.ParseManifests(c.Paths)
+	now, err2 := data.ParseManifests(l.cfg.Data.TrainManifest)
+	if err1 != nil || err2 != nil {
+		return ""
+	}
+	var list []string
+	for _, m := range now {
+		for _, old := range then {
+			if old.Path == m.Path && old.Weight != m.Weight {
+				list = append(list, fmt.Sprintf("%s has the weight %g now, %g then", m.Path, m.Weight, old.Weight))
+			}
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // goOn forgets a validation that only the end of an earlier session brought about, unless training has ended still;
@@ -111,6 +161,17 @@ func (l *ledger) goOn() string {
 		l.state.judgment = last
 	}
 	return why
+}
+
+// textIdentity is a hash of the texts of a set.
+func textIdentity(s *data.Set) string {
+	sum := fnv.New128a()
+	var line []byte
+	for text := range s.Texts() {
+		line = append(append(line[:0], text...), '\n')
+		sum.Write(line)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // setIdentity is what the order of a training set depends on: the number of its utterances, and a hash of their ids

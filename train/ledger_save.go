@@ -26,7 +26,7 @@ func (l *ledger) save(due bool) error {
 		return err
 	}
 	p.WindowSize, p.Workers, p.Kernels = l.cfg.Window(), l.memory.replica.Wishes().Workers, l.kernels
-	p.SetSize, p.SetHash = l.setSize, l.setHash
+	p.SetSize, p.SetHash, p.TextHash = l.setSize, l.setHash, l.textHash
 	p.Seconds = l.earlier + time.Since(l.started).Seconds()
 	c, err := l.content()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"konkanitrain/data"
+	"konkanitrain/internal/machine"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/update"
@@ -225,6 +226,17 @@ func (r *run) sayMemory(most peak) {
 		words.Bytes(d.Allocated+d.Held), where, limit, words.Bytes(u.Weights+u.Gradients+u.Moments), rest, longest.ID, longest.Duration)
 	if r.onCard() {
 		r.sayHostMemory()
+	}
+	r.sayPeak()
+}
+
+// sayPeak says that the process has held more than the limit for a while before training: the lists are read by then,
+// and what that took has been given back.
+func (r *run) sayPeak() {
+	limit := r.host.Usage().Limit
+	if _, peak := machine.Self(); limit > 0 && peak > limit && !r.buffersOnly {
+		r.report.say("NOTICE: the process has held %s for a while, while it read the manifests and planned: more than the limit of %s, "+
+			"under which training stays", words.Bytes(peak), words.Bytes(limit))
 	}
 }
 

@@ -2,6 +2,7 @@ package train
 
 import (
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,35 @@ func TestResumeNoticesAnotherSet(t *testing.T) {
 			testkit.MustContain(t, said.String(), "9 utterances now, 8 then")
 		}
 	}
+}
+
+// Another weight is named, with that of before; so are other texts.
+func TestResumeNoticesWeightsAndTexts(t *testing.T) {
+	lines := babble(8, 4, 1)
+	path := speak(t, lines...)
+	cfg := once(t, plain(tiny(t, path+":2")))
+	said := func(cfg Config) string {
+		var b strings.Builder
+		start(t, cfg, &b).close()
+		return b.String()
+	}
+	if again := said(cfg); strings.Contains(again, "WARNING: the training set") {
+		t.Error(again)
+	}
+	cfg.Data.TrainManifest = []string{path}
+	testkit.MustContain(t, said(cfg), "WARNING: the training set is not what it was", path+" has the weight 1 now, 2 then; they come in another order")
+
+	cfg = once(t, plain(tiny(t, path)))
+	list, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := `"text":"`
+	changed := strings.Replace(string(list), text, text+lines[0].text[:1], 1)
+	if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	testkit.MustContain(t, said(cfg), "WARNING: the training set has other texts than when the checkpoint was written")
 }
 
 // On a set that has shrunk to the windows that are done, or fewer, training goes on with the next epoch.

@@ -45,6 +45,9 @@ func runData(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return o.usage(err)
 	}
+	if asked.weighted {
+		fmt.Fprintln(s.err, "NOTE: weights of manifests are for training: each utterance is looked at once")
+	}
 	sets, err := train.LoadForAudit(ctx, o.config, asked.train, asked.heldOut)
 	if err != nil {
 		return err
@@ -96,6 +99,7 @@ func newDataOptions() (*dataOptions, error) {
 // dataAsked is what is to be looked at.
 type dataAsked struct {
 	train, heldOut []string // manifests
+	weighted       bool     // some have weights, which are nothing to look at
 	pageSound      int64    // bytes
 }
 
@@ -111,6 +115,7 @@ func (o *dataOptions) read() (dataAsked, error) {
 		return asked, err
 	}
 	d := &o.config.Data
+	asked.weighted = weighted(slices.Concat(o.flags.Args(), d.TrainManifest))
 	if arguments := paths(o.flags.Args()); len(arguments) > 0 {
 		err = errors.Join(o.alsoNamed("train_manifest"), o.alsoNamed("val_manifest"), o.alsoNamed("test_manifest"))
 		asked.train, asked.heldOut = arguments[:1], arguments[1:]
@@ -140,6 +145,12 @@ func (o *dataOptions) alsoNamed(key string) error {
 		return nil
 	}
 	return settings.Problemf(key, "manifests are named behind `data` and as --%s: leave out one of the two", key)
+}
+
+// weighted says whether manifests are written with weights.
+func weighted(manifests []string) bool {
+	list, err := data.ParseManifests(manifests)
+	return err == nil && slices.ContainsFunc(list, func(m data.Manifest) bool { return m.Weight != 1 })
 }
 
 // paths are those of manifests, without their weights.

@@ -91,7 +91,14 @@ func (c *evalConfig) rules(p *settings.Problems) {
 		p.Add(needManifest("manifest", ""))
 	}
 	for _, path := range c.Manifest {
-		p.Add(needManifest("manifest", path))
+		list, err := data.ParseManifests([]string{path})
+		switch {
+		case err == nil && len(list) == 1 && list[0].Path != path:
+			err = fmt.Errorf("manifest: %s: a weight is for training, and eval scores each utterance once: give %s", path, list[0].Path)
+		case err == nil:
+			err = needManifest("manifest", path)
+		}
+		p.Add(settings.About("manifest", err))
 	}
 	p.Add(settings.About("per_utterance", tableOnly(c.PerUtterance)))
 	p.Add(train.CheckPathMap(c.PathMap))

@@ -41,7 +41,7 @@ func openFolder(ctx context.Context, folder string, x *Index) (*List, error) {
 		var read []string
 		for _, s := range shar {
 			if err := l.shar(ctx, s, x); err != nil {
-				return nil, fmt.Errorf("manifest %w", err)
+				return nil, named(err)
 			}
 			read = append(read, s.cuts, s.tar)
 		}
@@ -84,7 +84,7 @@ func openAll(ctx context.Context, folder string, entries []os.DirEntry, paths []
 	l := new(List)
 	for _, p := range paths {
 		if _, err := l.add(ctx, p, x); err != nil {
-			return nil, fmt.Errorf("manifest %w", err)
+			return nil, named(err)
 		}
 	}
 	l.missing(paths)

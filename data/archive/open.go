@@ -2,8 +2,10 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 )
@@ -33,7 +35,7 @@ func Open(ctx context.Context, path string, x *Index) (*List, error) {
 		known, err := l.add(ctx, p, x)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("manifest %w", err)
+			return nil, named(err)
 		case !known && len(paths) > 1:
 			return nil, fmt.Errorf("manifest %s: it stands for %d files, and %s is neither a tar, a Parquet file nor a list of Lhotse's",
 				path, len(paths), p)
@@ -109,4 +111,12 @@ func sniff(path string) (string, error) {
 		return "parquet", nil // a damaged one
 	}
 	return "", nil
+}
+
+// named is the error of a manifest with the path before what is wrong with it.
+func named(err error) error {
+	if wrong := (*fs.PathError)(nil); errors.As(err, &wrong) && err == error(wrong) {
+		return fmt.Errorf("manifest %s: %w", wrong.Path, wrong.Err)
+	}
+	return fmt.Errorf("manifest %w", err)
 }
