@@ -21,6 +21,7 @@ const (
 	Unmatched      Kind = "in one file of the folder only"
 	Missing        Kind = "audio file not found"
 	Unreadable     Kind = "audio can't be read"
+	Silent         Kind = "no sound in it"
 	PastEnd        Kind = "part that ends behind its recording"
 	EmptyText      Kind = "empty text"
 	TooShort       Kind = "too short"
@@ -37,14 +38,14 @@ const (
 )
 
 var kinds = []Kind{
-	Broken, Unmatched, Missing, Unreadable, PastEnd, EmptyText, TooShort, TooLong, TextTooLong, CTCTooShort, CTCTooFast,
+	Broken, Unmatched, Missing, Unreadable, Silent, PastEnd, EmptyText, TooShort, TooLong, TextTooLong, CTCTooShort, CTCTooFast,
 	WrongDuration, OtherFile, RepeatedKey, AudioWarning, NoMemory, RepeatedSource,
 }
 
 // Bad kinds count against Options.BadLimit: the list and the files don't belong together. The others are
 // choices and remarks.
 func (k Kind) Bad() bool {
-	return k == Broken || k == Unmatched || k == Missing || k == Unreadable || k == PastEnd
+	return k == Broken || k == Unmatched || k == Missing || k == Unreadable || k == Silent || k == PastEnd
 }
 
 // Note is one thing about one line of a manifest.

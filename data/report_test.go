@@ -62,14 +62,14 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	for _, k := range []Kind{
-		Broken, Unmatched, Missing, Unreadable, PastEnd, EmptyText, TooShort, TooLong, TextTooLong, CTCTooShort, CTCTooFast,
+		Broken, Unmatched, Missing, Unreadable, Silent, PastEnd, EmptyText, TooShort, TooLong, TextTooLong, CTCTooShort, CTCTooFast,
 		WrongDuration, RepeatedKey, AudioWarning, NoMemory, RepeatedSource,
 	} {
 		if !seen[k] {
 			t.Errorf("%q isn't in the list of kinds", k)
 		}
 	}
-	for _, k := range []Kind{Broken, Unmatched, Missing, Unreadable, PastEnd} {
+	for _, k := range []Kind{Broken, Unmatched, Missing, Unreadable, Silent, PastEnd} {
 		if !k.Bad() {
 			t.Errorf("%q isn't bad", k)
 		}

@@ -3,6 +3,7 @@ package data
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -15,7 +16,7 @@ import (
 const statisticsParts = 64
 
 // Statistics computes mean and deviation per bin over all frames of a set, unaugmented, for global normalization. What
-// can't be read is left out, as in training, and is in the Set's News; it is an error if that is more than the limit on
+// can't be read, or has no sound in it, is left out, as in training, and is in the Set's News; it is an error if that is more than the limit on
 // bad lines allows, or everything.
 func Statistics(ctx context.Context, s *Set, o feature.Options, workers int) (*feature.Stats, error) {
 	o.Normalize, o.Stats = feature.None, nil
@@ -65,7 +66,7 @@ func Statistics(ctx context.Context, s *Set, o feature.Options, workers int) (*f
 	return all.Stats()
 }
 
-// sum adds up the features of the utterances from one place to before another, without those that can't be read.
+// sum adds up the features of the utterances from one place to before another, without those that training leaves out.
 func (s *Set) sum(ctx context.Context, from, to int, x *feature.Extractor) (*feature.Accumulator, error) {
 	sum := feature.NewAccumulator(x.Bins())
 	var reader audio.Reader
@@ -75,7 +76,11 @@ func (s *Set) sum(ctx context.Context, from, to int, x *feature.Extractor) (*fea
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		wave, _, err := u.read(&reader)
+		wave, warnings, err := u.read(&reader)
+		if err == nil && silent(wave) {
+			s.found(u, Silent, strings.Join(warnings, "; "), true)
+			continue
+		}
 		if err == nil {
 			features, _, err = x.Extract(features, wave, u.Rate(), nil, 0)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,7 +24,8 @@ type Example struct {
 	Planned  int         // T as Lengths gives it, known before the file was read; equal to Frames where Err is nil
 	Tokens   []int32     // [U], those of Utt
 	Speed    audio.Ratio // that the sound is played at
-	// Err says that the file can't be read any more, or isn't what it was when the manifest was loaded.
+	// Err says that the file can't be read any more, or isn't what it was when the manifest was loaded, or, in
+	// training, that there is no sound in it.
 	// Features is then nil and Frames 0; Planned stays. Whoever trains decides what to do.
 	Err error
 }
@@ -151,7 +153,7 @@ func (l *Loader) fill(e *Example, epoch int, reader *audio.Reader, x *feature.Ex
 		l.buffers.put(e.Features)
 		e.Features, e.Frames = nil, 0
 		e.Err = fmt.Errorf("%s (%s, line %d): %w", u.ID, u.File, u.Line, err)
-		l.set.found(u, kind, err.Error(), kind == Unreadable)
+		l.set.found(u, kind, err.Error(), kind == Unreadable || kind == Silent)
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -163,6 +165,10 @@ func (l *Loader) fill(e *Example, epoch int, reader *audio.Reader, x *feature.Ex
 		x, warnings, err := u.read(reader)
 		if err != nil {
 			fail(Unreadable, err)
+			return
+		}
+		if !l.o.Evaluate && silent(x) {
+			fail(Silent, errors.New(strings.Join(warnings, "; ")))
 			return
 		}
 		l.warn(warnings)

@@ -46,8 +46,8 @@ func (s *Set) News() []Note {
 	return news
 }
 
-// Outcome is the Report with what reading the sound has shown so far: utterances whose sound can't be read are named
-// and are not among those used.
+// Outcome is the Report with what reading the sound has shown so far: utterances whose sound can't be read, or
+// that have none, are named and are not among those used.
 func (s *Set) Outcome() *Report {
 	f := &s.findings
 	f.mu.Lock()
@@ -61,7 +61,7 @@ func (s *Set) Outcome() *Report {
 }
 
 // TooManyBad is an error if the lines that Load found bad, together with the utterances whose sound turned out to be
-// unreadable since, are more than Options.BadLimit allows.
+// unreadable or missing since, are more than Options.BadLimit allows.
 func (s *Set) TooManyBad() error { return s.options.checkLimit(s.Outcome()) }
 
 // read reads the samples of u. It is an error if they aren't those that the manifest was loaded with. The samples are
@@ -76,4 +76,15 @@ func (u *Utterance) read(reader *audio.Reader) (wave []float32, warnings []strin
 			u.Path(), words.Count(info.FileSamples, "sample"), info.Rate, u.Recording.Info.FileSamples, u.Rate())
 	}
 	return wave, info.Warnings, nil
+}
+
+// silent says whether every sample is the same; the warnings about such sound say so, and why. Its features are all
+// equal, and the gradients of layer norms over them so large that clipping leaves nothing of an update's others.
+func silent(wave []float32) bool {
+	for _, v := range wave {
+		if v != wave[0] {
+			return false
+		}
+	}
+	return len(wave) > 1
 }

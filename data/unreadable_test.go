@@ -2,8 +2,10 @@ package data
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -112,5 +114,78 @@ func TestNothingLeftAtASpeed(t *testing.T) {
 	}
 	if r := s.Outcome(); r.Kept != 1 {
 		t.Errorf("%v", r)
+	}
+}
+
+// Sound whose samples are all equal, of zeros, a constant, or channels that cancel, is left out of training and of the
+// statistics, named once, and counts as bad; in evaluation it is used, with a warning.
+func TestSilentSoundIsLeftOutOfTraining(t *testing.T) {
+	zeros, constant := wav(4000, 16000), wav(4000, 16000)
+	clear(zeros[44:])
+	for i := 44; i < len(constant); i += 2 {
+		constant[i], constant[i+1] = 7, 1
+	}
+	stereo := wav(4000, 16000)
+	binary.LittleEndian.PutUint16(stereo[22:], 2)
+	binary.LittleEndian.PutUint16(stereo[32:], 4)
+	binary.LittleEndian.PutUint32(stereo[28:], 64000)
+	for i := 44; i < len(stereo); i += 4 {
+		binary.LittleEndian.PutUint16(stereo[i:], uint16(i))
+		binary.LittleEndian.PutUint16(stereo[i+2:], uint16(-i))
+	}
+	part := wav(8000, 16000)
+	clear(part[44:][:8000])
+	dir := corpus(t, map[string]string{
+		"zeros.wav": string(zeros), "constant.wav": string(constant), "stereo.wav": string(stereo), "part.wav": string(part),
+		"x.jsonl": lineA + `{"audio_filepath": "zeros.wav", "text": "a"}
+{"audio_filepath": "constant.wav", "text": "a"}
+{"audio_filepath": "stereo.wav", "text": "a"}
+{"audio_filepath": "part.wav", "text": "a", "offset": 0, "duration": 0.25}
+{"audio_filepath": "part.wav", "text": "a", "offset": 0.1, "duration": 0.4}
+`})
+	path := filepath.Join(dir, "x.jsonl")
+	want := []string{"zeros.wav: silence: every sample is 0", "constant.wav: no sound: every sample is", "stereo.wav: the 2 channels cancel", "part.wav: silence"}
+	o := LoaderOptions{Window: 6, Feature: feature.Default(), CacheWaves: 1 << 20}
+	for _, statistics := range []bool{false, true} {
+		s := mustLoad(t, path, Options{})
+		l := newLoader(t, s, o)
+		if statistics {
+			got, err := Statistics(context.Background(), s, feature.Default(), 2)
+			if err != nil || got.Frames == 0 {
+				t.Fatalf("%+v, %v", got, err)
+			}
+		}
+		for range 2 {
+			if n := runEpoch(t, l); n != 4 {
+				t.Errorf("%d are left out", n)
+			}
+		}
+		news := s.News()
+		slices.SortFunc(news, func(a, b Note) int { return a.Line - b.Line })
+		if len(news) != len(want) {
+			t.Fatalf("news: %v", news)
+		}
+		for i, n := range news {
+			if n.Kind != Silent || !n.Skipped || n.Line != i+2 || !strings.Contains(n.Reason, want[i]) {
+				t.Errorf("%v", n)
+			}
+		}
+		if w := l.Warnings(); len(w) > 0 {
+			t.Errorf("said again: %q", w)
+		}
+		r := s.Outcome()
+		if r.Kept != 2 || r.CountOf(Silent, true) != 4 || !strings.Contains(r.String(), "4 skipped, no sound in it:") {
+			t.Errorf("%v", r)
+		}
+		s.options.BadLimit = 0.5
+		if err := s.TooManyBad(); err == nil || !strings.Contains(err.Error(), "4 of 6 lines are bad") {
+			t.Errorf("the limit: %v", err)
+		}
+	}
+	s := mustLoad(t, path, Options{})
+	o.Evaluate = true
+	l := newLoader(t, s, o)
+	if n, w := runEpoch(t, l), l.Warnings(); n != 0 || len(w) != 4 || s.Outcome().Kept != 6 {
+		t.Errorf("in evaluation: %d left out, %q", n, w)
 	}
 }

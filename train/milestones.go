@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/data"
 	"konkanitrain/internal/words"
 	"konkanitrain/recognize"
 )
@@ -176,14 +177,20 @@ func (r *run) finish(ctx context.Context) error {
 	return nil
 }
 
-// sayUnreadable counts at the end of training what was left out of it because it can't be read.
+// sayUnreadable counts at the end of training what was left out of it because it can't be read or is silent.
 func (r *run) sayUnreadable() {
 	if n := r.ledger.state.Progress.TooLarge; n > 0 {
 		r.report.say("WARNING: %s not trained on for lack of memory, counted in each epoch; they are named above or in an earlier session", words.Count(int(n), "utterance"))
 	}
-	if lost := r.sets.train.Len() - r.sets.train.Outcome().Kept; lost > 0 {
+	o := r.sets.train.Outcome()
+	mute := o.CountOf(data.Silent, true)
+	if lost := r.sets.train.Len() - o.Kept - mute; lost > 0 {
 		r.report.say("WARNING: %s of %d could not be read and took no part in training; they are named above or in an earlier session",
 			words.Count(lost, "utterance"), r.sets.train.Len())
+	}
+	if mute > 0 {
+		r.report.say("WARNING: %s of %d without any sound took no part in training; they are named above or in an earlier session",
+			words.Count(mute, "utterance"), r.sets.train.Len())
 	}
 }
 

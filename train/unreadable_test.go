@@ -75,7 +75,12 @@ func TestOddSoundIsReportedInAllSets(t *testing.T) {
 	if _, err := Run(t.Context(), cfg, Options{Out: &said}); err != nil {
 		t.Fatal(err)
 	}
-	mustContainOnce(t, said.String(), "001.wav: silence", "002.wav: silence", "003.wav: silence")
+	mustContainOnce(t, said.String(), "WARNING: left out: utt01 ", "001.wav: silence", "002.wav: silence", "003.wav: silence",
+		"WARNING: 1 utterance of 8 without any sound took no part in training; they are named above")
+	mustNotContain(t, said.String(), "could not be read", "left out: utt02", "left out: utt03")
+	if _, _, s := readCheckpoint(t, cfg.Run.CheckpointDir, 4); s.Progress.Failed == 0 {
+		t.Errorf("%+v", s.Progress)
+	}
 	_, scored := mustScore(t, mustLoad(t, cfg.Run.CheckpointDir), cfg.Data.TestManifest[0])
 	mustContainOnce(t, scored, "003.wav: silence")
 }

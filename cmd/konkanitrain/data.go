@@ -19,7 +19,7 @@ type dataConfig struct {
 	Sound     bool   `yaml:"sound" default:"true" check:"any" help:"read all sound; without it only texts and the headers of sound files are looked at"`
 	JSON      bool   `yaml:"json" default:"false" check:"any" help:"print all that was found as JSON"`
 	HTML      string `yaml:"html" default:"" check:"path" help:"file for a page with histograms, where what was found can be heard and read"`
-	HTMLSound string `yaml:"html_sound" default:"16MB" check:"any" help:"the most that sound may add to the page"`
+	HTMLSound string `yaml:"html_sound" default:"16MB" check:"any" help:"the most that sound may add to the page; 0 for none"`
 	Strict    bool   `yaml:"strict" default:"false" check:"any" help:"exit with code 1 where there is a fault"`
 }
 
@@ -129,9 +129,11 @@ func (o *dataOptions) read() (dataAsked, error) {
 	for _, path := range append(asked.train[:len(asked.train):len(asked.train)], asked.heldOut...) {
 		err = errors.Join(err, needManifest("manifest", path))
 	}
-	size, wrong := words.ParseBytes(o.own.HTMLSound)
-	if asked.pageSound = size; wrong != nil {
-		err = errors.Join(err, settings.Problemf("html_sound", "html_sound: %w", wrong))
+	if o.own.HTMLSound != "0" {
+		size, wrong := words.ParseBytes(o.own.HTMLSound)
+		if asked.pageSound = size; wrong != nil {
+			err = errors.Join(err, settings.Problemf("html_sound", "html_sound: %w", wrong))
+		}
 	}
 	o.config.Run.EarlyStop = 0 // which asks for a validation set, and nothing is trained
 	return asked, errors.Join(err, o.set.Locate(o.config.Validate()))

@@ -81,6 +81,9 @@ func atMost(s string) string {
 // addSounds adds sound to the items of the findings: first to the first of each, then to the second, as long as there
 // is room.
 func addSounds(ctx context.Context, p *auditpage.Page, r *audit.Report, most int64) error {
+	if most == 0 {
+		return nil
+	}
 	var clipper audit.Clipper
 	silent := 0
 	for rank := range auditpage.MostItems {

@@ -14,6 +14,7 @@ func fuzzCoded(f *testing.F, most int, seeds ...string) {
 		f.Add(b[:min(len(b), 6000)])
 		f.Add(b[:min(len(b), 500)])
 		f.Add(append(bytes.Clone(b[:min(len(b), 3000)]), b[len(b)-1500:]...))
+		f.Add(append(bytes.Clone(b[:min(len(b), 6000)]), b[:min(len(b), 6000)]...))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > 1<<16 {

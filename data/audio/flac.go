@@ -49,27 +49,27 @@ func (s *flacStream) readStreamInfo(b []byte) (total int64, err error) {
 	return int64(v & (1<<36 - 1)), nil
 }
 
-// probeFLAC finds where the frames start, and where the last whole one ends: its number tells how many samples there
-// are, whatever STREAMINFO says.
-func probeFLAC(src io.ReaderAt, start, size int64, info *Info) (*flacStream, error) {
-	s := &flacStream{}
+// readFLAC finds where the frames of one file start, and where the last whole one ends: its number tells how many
+// samples there are, whatever STREAMINFO says. total is what STREAMINFO says, 0 where the encoder didn't know it.
+func readFLAC(src io.ReaderAt, start, size int64, info *Info) (s *flacStream, total int64, err error) {
+	s = &flacStream{}
 	at, total := start+4, int64(-1)
 	for last := false; !last; {
 		var b [4 + 34]byte
 		n, err := src.ReadAt(b[:min(int64(len(b)), max(size-at, 0))], at)
 		if err != nil && err != io.EOF {
-			return nil, fmt.Errorf("reading the header: %w", err)
+			return nil, 0, fmt.Errorf("reading the header: %w", err)
 		}
 		if n < 4 {
-			return nil, fmt.Errorf("the FLAC header ends after %d bytes; the file is cut off (%w)", size, ErrNoSamples)
+			return nil, 0, fmt.Errorf("the FLAC header ends after %d bytes; the file is cut off (%w)", size, ErrNoSamples)
 		}
 		length := int64(b[1])<<16 | int64(b[2])<<8 | int64(b[3])
 		if kind := b[0] & 0x7f; total < 0 && (kind != 0 || length != 34 || n < 22) || kind == 127 {
-			return nil, fmt.Errorf("the FLAC header is damaged at byte %d", at)
+			return nil, 0, fmt.Errorf("the FLAC header is damaged at byte %d", at)
 		}
 		if total < 0 {
 			if total, err = s.readStreamInfo(b[4:]); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 		}
 		last = b[0]&0x80 != 0
@@ -78,18 +78,20 @@ func probeFLAC(src io.ReaderAt, start, size int64, info *Info) (*flacStream, err
 	info.Rate, info.Channels, info.Format = s.rate, s.channels, fmt.Sprintf("FLAC, %d bit", s.bits)
 	s.start = at
 	if err := s.findEnds(src, size); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	switch rest := size - s.end; {
+	rest := size - skipTags(src, s.end, size)
+	switch {
 	case total > s.samples:
 		info.warn("cut off: the header declares %s, there are %d", words.Count(int(total), "sample"), s.samples)
 	case total > 0 && total < s.samples:
 		info.warn("the header declares %s, there are %d; read to the end", words.Count(int(total), "sample"), s.samples)
-	case total == 0 && rest > 0 && !isTrailer(src, s.end, size):
+	}
+	if rest > 0 && total <= s.samples {
 		info.warn("the last %d bytes are no whole FLAC frame; read without them", rest)
 	}
 	info.Samples = int(s.samples)
-	return s, nil
+	return s, total, nil
 }
 
 // findEnds looks at the first and at the last frame.
@@ -176,11 +178,4 @@ func (s *flacStream) frameEnd(w *window, at int64, h *flacHeader, size int64) (i
 // frameBytes is more than a frame takes that any encoder makes: one in which nothing is compressed, and some.
 func (s *flacStream) frameBytes(h *flacHeader) int64 {
 	return int64(h.block)*int64(s.channels)*int64(s.bits+1)/8*5/4 + 1024
-}
-
-// isTrailer says whether the bytes from at to size are a tag that other programs put behind sound.
-func isTrailer(src io.ReaderAt, at, size int64) bool {
-	var b [8]byte
-	n, _ := src.ReadAt(b[:min(8, size-at)], at)
-	return starts(b[:n], "TAG") || starts(b[:n], "APETAGEX") || starts(b[:n], "ID3") || starts(b[:n], "LYRICSBE") || starts(b[:n], "3DI")
 }

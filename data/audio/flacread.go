@@ -21,7 +21,7 @@ func (s *flacStream) decode(src io.ReaderAt, first int, out *sink) error {
 // seek finds a frame at or before a sample by halving the file, and the number of its first sample.
 func (s *flacStream) seek(w *window, sample int64) (at, first int64) {
 	lo, hi := s.start, s.end
-	for hi-lo > 2*pieceBytes {
+	for sample >= int64(s.stride) && hi-lo > 2*pieceBytes {
 		mid := lo + (hi-lo)/2
 		found, h := s.nextHeader(w, mid, min(mid+pieceBytes*4, hi), -1)
 		if h == nil || s.first(h) > sample || s.first(h) < first {
@@ -129,6 +129,7 @@ const windowBytes = 2 * pieceBytes
 type window struct {
 	src  io.ReaderAt
 	size int64
+	step int   // bytes to read at a time, 0 for windowBytes
 	at   int64 // of b in the file
 	b    []byte
 }
@@ -152,7 +153,11 @@ func (w *window) from(at int64, n int) ([]byte, error) {
 	if at >= w.size {
 		return nil, nil
 	}
-	w.b = Sized(w.b, int(min(int64(max(n, windowBytes)), w.size-at)))
+	step := w.step
+	if step == 0 {
+		step = windowBytes
+	}
+	w.b = Sized(w.b, int(min(int64(max(n, step)), w.size-at)))
 	w.at = at
 	if got, err := w.src.ReadAt(w.b, at); got < len(w.b) {
 		w.b = w.b[:0]

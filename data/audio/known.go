@@ -8,7 +8,7 @@ import (
 
 // infoVersion is the first byte of an Info as bytes. It changes with what they mean, so that an Info which was kept by
 // another version is found out again.
-const infoVersion = 1
+const infoVersion = 2
 
 // MarshalBinary gives everything but the path: some 30 bytes and the warnings, and for MP3 and Ogg some 4 KB for each
 // hour of sound, by which a part is found. It never fails.
@@ -46,6 +46,8 @@ func (i *Info) UnmarshalBinary(b []byte) error {
 	case isWAV:
 	case isFLAC:
 		k.stream = parseFLAC(&p)
+	case isFLACChain:
+		k.stream = parseFLACChain(&p)
 	case isMP3:
 		k.stream = parseMP3(&p)
 	case isVorbis, isOpus:

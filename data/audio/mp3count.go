@@ -95,21 +95,22 @@ func (c *mp3Count) all() error {
 		h, ok := readMP3Header(b)
 		if !ok || !h.like(&s.head) || h.size == 0 {
 			s.end = max(s.end, c.at)
-			if lost || len(b) == 0 || isTrailer(c.w.src, at, c.w.size) {
+			from := skipTags(c.w.src, at, c.w.size)
+			if lost || from == c.w.size {
 				return nil
 			}
-			found, _, err := c.next(at, &s.head)
+			found, _, err := c.next(from, &s.head)
 			if len(b) < 4 {
 				c.info.warn("cut off: its last frame has %s; read without it", words.Count(len(b), "byte"))
 				return nil
 			}
 			if err == io.EOF {
-				c.junk += c.w.size - at
+				c.junk += c.w.size - from
 				return nil
 			} else if err != nil {
 				return err
 			}
-			c.junk += found - at
+			c.junk += found - from
 			at, lost = found, true
 			continue
 		}
@@ -146,7 +147,7 @@ func (c *mp3Count) finish() {
 		info.Format = fmt.Sprintf("MP3, %d kbit/s on average", (c.kbits+s.frames/2)/max(s.frames, 1))
 	}
 	if c.junk > 0 {
-		info.warn("%s between its MP3 frames or behind them are no frames; read without them", words.Count(int(c.junk), "byte"))
+		info.warn("%s between its MP3 frames or behind them are no frames like the first; read without them", words.Count(int(c.junk), "byte"))
 	}
 	known := int64(c.tag.frames)
 	if known > 0 && known != s.frames {

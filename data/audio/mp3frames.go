@@ -35,7 +35,7 @@ func (f *mp3Frames) frame() ([]byte, error) {
 	}
 	h, ok := readMP3Header(b)
 	if !ok || !h.like(&f.s.head) || h.size == 0 {
-		if f.at, h, err = f.count.next(f.at, &f.s.head); err != nil {
+		if f.at, h, err = f.count.next(skipTags(f.count.w.src, f.at, f.s.end), &f.s.head); err != nil {
 			return nil, err
 		}
 	}

@@ -117,7 +117,7 @@ func (c *oggCount) pages(w *window) error {
 		page, err := readPage(w, at, false)
 		if err == io.EOF || err == errNoPage {
 			s.end = at
-			if err == errNoPage && !isTrailer(w.src, at, w.size) {
+			if at = skipTags(w.src, at, w.size); at < w.size {
 				return c.torn(w, at)
 			}
 			return nil

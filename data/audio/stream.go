@@ -24,6 +24,7 @@ const (
 	isMP3
 	isVorbis
 	isOpus
+	isFLACChain
 )
 
 // describe finds out what size bytes are and where their samples lie: of a WAV file the header, of others info.stream.

@@ -334,3 +334,58 @@ func TestEnds(t *testing.T) {
 		t.Errorf("error %v, want %v", err, why)
 	}
 }
+
+// TestNotesOfFiles wants what was odd about whole manifests among the notes.
+func TestNotesOfFiles(t *testing.T) {
+	path := filepath.Join("..", "..", "examples", "konkani_words", "validation.jsonl")
+	set, err := data.Load(t.Context(), path, data.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := text.Build(set.Texts(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := set.Tokenize(v, data.TokenOptions{Factor: 4, UnknownLimit: 1}); err != nil {
+		t.Fatal(err)
+	}
+	set.Report.Warnings = []string{"a shard is missing"}
+	if r := look(t, []Part{{set, Train}}, Options{}); !slices.Equal(r.Notes, set.Report.Warnings) {
+		t.Errorf("notes %q", r.Notes)
+	}
+}
+
+// A line with two notes is one line, whose item tells both; the title counts lines, and each kind of note.
+func TestLinesAreCounted(t *testing.T) {
+	train, test := clean()
+	sets := load(t, train, test)
+	s := sets[0].Set
+	for i, notes := range map[int]int{3: 2, 7: 3, 9: 1} {
+		u := s.At(i)
+		for k := range notes {
+			s.Report.Add(data.Note{Kind: data.AudioWarning, File: u.File, Line: u.Line, ID: u.ID, Reason: fmt.Sprintf("odd %d", k)})
+		}
+	}
+	u := s.At(9)
+	s.Report.Add(data.Note{Kind: data.WrongDuration, File: u.File, Line: u.Line, ID: u.ID, Reason: "9 s"})
+	r := look(t, sets, Options{})
+	if len(r.Findings) != 1 {
+		t.Fatalf("%+v", r.Findings)
+	}
+	f := r.Findings[0]
+	if f.Count != 3 || len(f.Items) != 3 || !strings.HasPrefix(f.Title, "3 lines are doubtful, and used: ") || !strings.Contains(f.Title, "3 audio warning, 1 stated duration is wrong") && !strings.Contains(f.Title, "1 stated duration is wrong, the audio's own is used, 3 audio warning") {
+		t.Errorf("%s: %+v", f.Title, f.Items)
+	}
+	if d := f.Items[0].Detail; f.Items[0].Line != 4 || d != "audio warning: odd 0; audio warning: odd 1" {
+		t.Errorf("line %d: %s", f.Items[0].Line, d)
+	}
+}
+
+// A level that is the same is 0.0 dB away.
+func TestTenths(t *testing.T) {
+	for v, want := range map[float32]string{-0.01: "0.0", 0.04: "0.0", -0.06: "-0.1", 2.25: "2.3", -13: "-13.0"} {
+		if got := fmt.Sprintf("%.1f", tenths(v)); got != want {
+			t.Errorf("%v is %s, want %s", v, got, want)
+		}
+	}
+}

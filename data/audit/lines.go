@@ -16,14 +16,14 @@ func (a *audit) judgeLines() {
 			n := &p.Set.Report.Notes[k]
 			kind := kindOf(n)
 			if found[kind] == nil {
-				found[kind] = &lineGroup{counts: map[data.Kind]int{}}
+				found[kind] = &lineGroup{counts: map[data.Kind]int{}, lines: map[lineOf]int{}, kinds: map[kindOfLine]bool{}}
 			}
 			reason := strings.TrimPrefix(n.Reason, n.ID+": ")
 			item := Item{Set: p.Set.Path, File: n.File, Line: n.Line, ID: n.ID, Detail: reason, at: n.Line}
 			if i := a.noted[Place{n.File, n.Line}]; i >= 0 {
 				item = a.item(i, 0, "%s", reason)
 			}
-			found[kind].note(item, n.Kind)
+			found[kind].note(item, n.Kind, lineOf{p.Set.Path, n.File, n.Line, n.ID})
 		}
 		for kind, skipped := range p.Set.Report.Sorts() {
 			n, more := data.Note{Kind: kind, Skipped: skipped}, p.Set.Report.Unkept(kind, skipped)
@@ -45,6 +45,9 @@ func (a *audit) judgeLines() {
 		{"doubtful", Remark, "%s doubtful, and used", "line is", "lines are"},
 	} {
 		if g := found[f.kind]; g != nil {
+			for _, i := range g.noted {
+				g.add(i)
+			}
 			a.find(f.kind, f.grade, g.group, f.title+g.reasons(f.kind), f.one, f.many)
 		}
 	}
@@ -73,19 +76,43 @@ func (a *audit) findNoted() {
 	}
 }
 
-// lineGroup is a group with the kinds of notes in it.
+// lineGroup is a group of lines with the kinds of notes about them.
 type lineGroup struct {
 	group
-	counts map[data.Kind]int
+	noted  []Item         // the lines
+	lines  map[lineOf]int // where each is among them
+	kinds  map[kindOfLine]bool
+	counts map[data.Kind]int // of lines
 	order  []data.Kind
 }
 
-func (g *lineGroup) note(i Item, kind data.Kind) {
-	if g.counts[kind]++; g.counts[kind] == 1 {
-		g.order = append(g.order, kind)
-	}
+// lineOf is a line of a set, or one of several utterances that share it.
+type lineOf struct {
+	set, file string
+	line      int
+	id        string
+}
+
+type kindOfLine struct {
+	kind data.Kind
+	line lineOf
+}
+
+// note adds a note about a line. A line with several is one item.
+func (g *lineGroup) note(i Item, kind data.Kind, line lineOf) {
 	i.Detail = string(kind) + ": " + i.Detail
-	g.add(i)
+	if k := (kindOfLine{kind, line}); !g.kinds[k] {
+		g.kinds[k] = true
+		if g.counts[kind]++; g.counts[kind] == 1 {
+			g.order = append(g.order, kind)
+		}
+	}
+	if at, again := g.lines[line]; again {
+		g.noted[at].Detail += "; " + i.Detail
+		return
+	}
+	g.lines[line] = len(g.noted)
+	g.noted = append(g.noted, i)
 }
 
 // reasons counts the kinds of notes, where the finding's title doesn't say what it is.

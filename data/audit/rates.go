@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"konkanitrain/internal/words"
 )
 
 // What the package's documentation states of rates.
@@ -97,7 +99,7 @@ func (a *audit) judgeGroup(g []int32, all spread, fast, slow *group) {
 		default:
 			continue
 		}
-		g.add(a.item(int(i), math.Abs(here), "%d letters in %.2f s of sound, %.3g a second; others: %.3g",
-			e.letters, e.spoken(), e.lettersASecond(), math.Exp(alike.middle)))
+		g.add(a.item(int(i), math.Abs(here), "%s in %.2f s of sound, %.3g a second; others: %.3g",
+			words.Count(int(e.letters), "letter"), e.spoken(), e.lettersASecond(), math.Exp(alike.middle)))
 	}
 }

@@ -60,7 +60,7 @@ func (a *audit) findLike(ctx context.Context) error {
 		told[p[1]] = true
 		first, second := int(p[0]), int(p[1])
 		detail := fmt.Sprintf("%.1f dB from the level of %s, and a correlation of %.3f with it",
-			a.all[second].level-a.all[first].level, a.where(first), likeness[i])
+			tenths(a.all[second].level-a.all[first].level), a.where(first), likeness[i])
 		item := a.item(second, math.Abs(likeness[i]), "%s", detail)
 		switch {
 		case a.all[first].text != a.all[second].text:
@@ -154,3 +154,6 @@ func short(s string) string {
 	}
 	return s
 }
+
+// tenths rounds to a tenth, and to 0 rather than to -0.
+func tenths(v float32) float64 { return math.Round(10*float64(v))/10 + 0 }

@@ -25,7 +25,7 @@ type Policy struct {
 	FoldDigits bool
 	// RemovePunctuation writes a space for each character of the Unicode categories P and S: full stop and danda,
 	// quotation marks and dashes, also those inside of words, signs and emoji. An apostrophe between two letters stays,
-	// as U+0027. Marks are never removed.
+	// as U+0027. Marks are never removed, and neither is U+FFFD, which stands for a character that is not known.
 	RemovePunctuation bool
 	// LowerCase writes letters in lower case, as Unicode has it for no language in particular.
 	LowerCase bool

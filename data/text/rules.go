@@ -28,8 +28,11 @@ func lower(s string, changed func(Rule, rune)) string {
 	return strings.ToLower(s)
 }
 
-// isPunctuation is true for the Unicode categories P and S.
-func isPunctuation(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
+// isPunctuation is true for the Unicode categories P and S, but for U+FFFD: it stands for a character that could not be
+// read, or that a model has no token for, mostly a letter.
+func isPunctuation(r rune) bool {
+	return (unicode.IsPunct(r) || unicode.IsSymbol(r)) && r != utf8.RuneError
+}
 
 // isApostrophe is true for what is written between the letters of "don't".
 func isApostrophe(r rune) bool { return r == '\'' || r == '’' }

@@ -42,9 +42,10 @@ type Score struct {
 	Exact      int    `json:"exact"`      // hypothesis equal to its reference
 	EmptyHyps  int    `json:"empty_hyps"` // hypotheses without a word; all of them empty is the sign of a model stuck on blanks
 
-	// Plain are the errors without punctuation, as remove_punctuation takes it out; nil where there is none.
+	// Plain are the errors without punctuation, as remove_punctuation takes it out; nil where no reference has any.
 	Plain *PlainScore `json:"without_punctuation,omitempty"`
 
+	plain   PlainScore // what Plain is, or will be
 	numbers numbering
 }
 
@@ -74,20 +75,25 @@ type PlainScore struct {
 // plain takes punctuation out of texts that are scored, and leaves all else.
 var plain = Policy{KeepJoiners: true, RemovePunctuation: true}
 
-// addPlain scores a pair without punctuation. Up to the first pair with any, the scores are the same.
+// addPlain scores a pair without punctuation, which where neither has any is the score that it has. Plain is there from
+// the first reference with punctuation on: a mark that only a hypothesis has is no question of how texts are written.
 func (s *Score) addPlain(ref, hyp string, words, chars Counts) {
-	with := strings.ContainsFunc(ref, isPunctuation) || strings.ContainsFunc(hyp, isPunctuation)
-	if with {
+	marked := strings.ContainsFunc(ref, isPunctuation)
+	if marked || strings.ContainsFunc(hyp, isPunctuation) {
 		ref, hyp = plain.Normalize(ref), plain.Normalize(hyp)
 		r, h := s.numbers.split(ref, hyp)
 		words, chars = Align(r, h), Align([]rune(ref), []rune(hyp))
 	}
-	if with && s.Plain == nil {
-		s.Plain = &PlainScore{s.Words, s.Chars}
-	}
-	if s.Plain != nil {
-		s.Plain.Words.Add(words)
-		s.Plain.Chars.Add(chars)
+	s.sumPlain(&PlainScore{words, chars}, marked)
+}
+
+// sumPlain adds to the sums without punctuation, and shows them if they are to be from now on.
+func (s *Score) sumPlain(p *PlainScore, show bool) {
+	s.plain.Words.Add(p.Words)
+	s.plain.Chars.Add(p.Chars)
+	if show || s.Plain != nil {
+		sum := s.plain
+		s.Plain = &sum
 	}
 }
 
@@ -96,18 +102,7 @@ func (p *PlainScore) String() string { return fmt.Sprintf("WER %v, CER %v", p.Wo
 
 // Merge adds the sums of another score.
 func (s *Score) Merge(o *Score) {
-	if s.Plain != nil || o.Plain != nil {
-		sum, other := PlainScore{s.Words, s.Chars}, PlainScore{o.Words, o.Chars}
-		if s.Plain != nil {
-			sum = *s.Plain
-		}
-		if o.Plain != nil {
-			other = *o.Plain
-		}
-		sum.Words.Add(other.Words)
-		sum.Chars.Add(other.Chars)
-		s.Plain = &sum
-	}
+	s.sumPlain(&o.plain, o.Plain != nil)
 	s.Words.Add(o.Words)
 	s.Chars.Add(o.Chars)
 	s.Utterances += o.Utterances

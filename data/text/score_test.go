@@ -182,7 +182,7 @@ func BenchmarkScore(b *testing.B) {
 	}
 }
 
-// Without punctuation there is one score; from the first pair with any on there are two, in whatever order pairs come.
+// Without punctuation there is one score; from the first reference with any on there are two, in whatever order pairs come.
 func TestScoreWithoutPunctuation(t *testing.T) {
 	pairs := [][2]string{{"a b", "a c"}, {"हांव घरा वता.", "हांव घरा वता"}, {"don't", "don't, x"}, {"a b", "a b"}}
 	var s, merged Score
@@ -206,5 +206,36 @@ func TestScoreWithoutPunctuation(t *testing.T) {
 	none.Merge(&Score{})
 	if b, err := json.Marshal(&none); err != nil || strings.Contains(string(b), "punctuation") {
 		t.Errorf("%s, %v", b, err)
+	}
+}
+
+// U+FFFD, which is written for what a model has no token for, is a letter of its word, and no reason for a second score;
+// neither is a mark that a hypothesis alone has, which is left out of the second score if there is one.
+func TestUnknownIsNoPunctuation(t *testing.T) {
+	if got := plain.Normalize("a\ufffdb, c\ufffd"); got != "a\ufffdb c\ufffd" {
+		t.Errorf("%q", got)
+	}
+	var s Score
+	s.Add("वाट आसा", "वा\ufffd आसा")
+	s.Add("a b", "a. b")
+	if s.Plain != nil {
+		t.Fatalf("a second score, %v, without punctuation in a reference", s.Plain)
+	}
+	if b, err := json.Marshal(&s); err != nil || strings.Contains(string(b), "punctuation") {
+		t.Errorf("%s, %v", b, err)
+	}
+	s.Add("a!", "a")
+	want := PlainScore{Counts{Sub: 1, Ref: 5}, Counts{Sub: 1, Ref: 11}}
+	if s.Plain == nil || *s.Plain != want {
+		t.Errorf("%v, want %v", s.Plain, want)
+	}
+	var sum Score
+	for _, p := range [][2]string{{"a!", "a"}, {"a b", "a. b"}, {"वाट आसा", "वा\ufffd आसा"}} {
+		var one Score
+		one.Add(p[0], p[1])
+		sum.Merge(&one)
+	}
+	if sum.Plain == nil || *sum.Plain != want {
+		t.Errorf("merged: %v, want %v", sum.Plain, want)
 	}
 }
