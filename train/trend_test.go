@@ -56,9 +56,9 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// A run at whose 30th update the best loss seems to have been a quarter of what it is, and which hardly moves from there
-// on. It is told once, also where the run is resumed between, and the state is that of the run that was not. (What a
-// rate does that is far too high depends on the last bits, and so on the processor.)
+// A run at whose 30th update the best loss seems to have been a quarter of what it is, and which hardly moves from
+// there on. It is told once, also where the run is resumed between, and the state is that of the run that was not.
+// (What a rate does that is far too high depends on the last bits, and so on the processor.)
 func TestDivergingIsSaid(t *testing.T) {
 	cfg := small(tiny(t, speak(t, babble(12, 4, 1)...)))
 	cfg.Optimizer.LearningRate, cfg.Run.SaveEvery, cfg.Run.LogEvery = 1e-6, 30, 1000
