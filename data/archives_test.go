@@ -65,8 +65,8 @@ func TestLoadTar(t *testing.T) {
 	}
 }
 
-// TestLoadChangedTar wants an archive that was made anew, with the same lengths or not, to be indexed anew, and that
-// to be said.
+// TestLoadChangedTar wants an archive that was made anew, with the same lengths or not, to be indexed anew, and that to
+// be said.
 func TestLoadChangedTar(t *testing.T) {
 	dir := t.TempDir()
 	path, index := filepath.Join(dir, "set.tar"), filepath.Join(dir, "index")

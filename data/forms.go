@@ -7,11 +7,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"konkanitrain/data/archive"
 )
 
 // Forms names what a manifest can be, for messages.
 const Forms = "JSON lines, a table (CSV, TSV, LJSpeech, Coqui, SpeechBrain, Common Voice), a folder of Kaldi, LibriSpeech, LJSpeech or " +
-	"with metadata.jsonl or metadata.csv, or archives (tars, Parquet, cuts of Lhotse's)"
+	"with metadata.jsonl or metadata.csv, or archives (tars, Parquet, cuts of Lhotse's or a Shar folder)"
 
 // form is how a manifest that is one file is read.
 type form struct {
@@ -87,7 +89,7 @@ func (l *listing) readFolder(folder string) error {
 	case 1:
 		return found[0].read(l, folder)
 	case 0:
-		return fmt.Errorf("manifest %s: a folder with none of what is looked for in one: %s; it has %s", folder, marks(folderForms), contents(folder))
+		return fmt.Errorf("manifest %s: a folder with none of what is looked for in one: %s; it has %s", folder, marks(folderForms)+"; "+archive.Marks, contents(folder))
 	}
 	return fmt.Errorf("manifest %s: it can be read as several forms (%s); name the file that is meant, or move the others away", folder, marks(found))
 }

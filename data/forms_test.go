@@ -91,6 +91,8 @@ func TestForms(t *testing.T) {
 		{name: "LibriSpeech", manifest: "libri", ids: []string{"7-1-0", "7-1-1", "8-2-0"}, speakers: []string{"7", "7", "8"}, files: map[string]string{
 			"libri/dev/7/1/7-1.trans.txt": "7-1-0 वाट\n7-1-1 बीं\n", "libri/dev/8/2/8-2.trans.txt": "8-2-0 म्हजें\n",
 			"libri/dev/7/1/7-1-0.flac": "a", "libri/dev/7/1/7-1-1.flac": "b", "libri/dev/8/2/8-2-0.flac": "c", "libri/SPEAKERS.TXT": "7 | F"}},
+		{name: "LibriSpeech with what macOS adds", manifest: "l", ids: []string{"7-1-0"}, texts: threeTexts[:1], files: map[string]string{
+			"l/7/7-1.trans.txt": "7-1-0 वाट\n", "l/7/._7-1.trans.txt": "\x00\x05\x16\x07\xbd", "l/7/7-1-0.flac": "a"}},
 		{name: "a chapter of LibriSpeech", manifest: "7/1/7-1.trans.txt", texts: threeTexts[:1], files: map[string]string{
 			"7/1/7-1.trans.txt": "7-1-0 वाट\n", "7/1/7-1-0.flac": "a"}},
 		{name: "LibriSpeech as MP3", manifest: "l", say: []string{"3 used, file found under another name", "7-1-0.flac is not there, 7-1-0.mp3 is used"}, files: map[string]string{
@@ -120,7 +122,7 @@ func TestForms(t *testing.T) {
 		{name: "a table without an extension", manifest: "x.txt", files: map[string]string{"x.txt": "wav\ttranscript\n" + lines3("audio/%s.wav\t%s")}},
 		{name: "columns with bars in a .csv", manifest: "x.csv", files: map[string]string{"x.csv": "filename|transcription\n" + lines3("audio/%s.wav|%s")}},
 		{name: "a folder of what nobody reads", manifest: "f", err: true, files: map[string]string{"f/readme.md": "x"},
-			say: []string{"none of what is looked for", "text and wav.scp (Kaldi)", "metadata.jsonl", "*.trans.txt", "it has readme.md"}},
+			say: []string{"none of what is looked for", "text and wav.scp (Kaldi)", "metadata.jsonl", "*.trans.txt", "*.tar (WebDataset)", "*.parquet", "Shar", "it has readme.md"}},
 		{name: "a folder of two forms", manifest: "f", err: true, files: map[string]string{"f/metadata.csv": "x", "f/wav.scp": "x"},
 			say: []string{"several forms", "metadata.csv", "wav.scp", "name the file"}},
 		{name: "two texts that differ", manifest: "x.jsonl", files: map[string]string{

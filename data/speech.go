@@ -11,14 +11,15 @@ import (
 // transcripts ends the names of LibriSpeech's lists: SPEAKER-CHAPTER.trans.txt, beside the sounds of the chapter.
 const transcripts = ".trans.txt"
 
-// findTranscripts lists the transcripts below a folder, in order; enough of them end the search, 0 for all.
+// findTranscripts lists the transcripts below a folder, in order, without what macOS puts beside them; enough of them
+// end the search, 0 for all.
 func findTranscripts(folder string, enough int) []string {
 	var found []string
 	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return fs.SkipDir // what can't be read has none
 		}
-		if !d.IsDir() && strings.HasSuffix(strings.ToLower(d.Name()), transcripts) {
+		if !d.IsDir() && !strings.HasPrefix(d.Name(), "._") && strings.HasSuffix(strings.ToLower(d.Name()), transcripts) {
 			if found = append(found, path); len(found) == enough {
 				return fs.SkipAll
 			}

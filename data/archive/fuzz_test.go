@@ -25,6 +25,20 @@ func bounded(t *testing.T, size int, f func()) {
 	}
 }
 
+// now is the state of a file.
+func now(t *testing.T, path string) file {
+	h, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	f, err := fileOf(path, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // readAll opens every recording; errors are no matter.
 func readAll(l *List) {
 	for i := range min(len(l.Rows), 50) {
@@ -43,7 +57,7 @@ func FuzzTar(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := write(t, filepath.Join(t.TempDir(), "x.tar"), b)
 		bounded(t, len(b), func() {
-			if r, err := readTar(t.Context(), bytes.NewReader(b), file{path, int64(len(b))}); err == nil {
+			if r, err := readTar(t.Context(), bytes.NewReader(b), now(t, path)); err == nil {
 				l := new(List)
 				r.samples(l)
 				readAll(l)
@@ -63,7 +77,7 @@ func FuzzParquet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := write(t, filepath.Join(t.TempDir(), "x.parquet"), b)
 		bounded(t, len(b), func() {
-			if r, err := readParquet(t.Context(), bytes.NewReader(b), file{path, int64(len(b))}); err == nil {
+			if r, err := readParquet(t.Context(), bytes.NewReader(b), now(t, path)); err == nil {
 				l := new(List)
 				r.list(l)
 				readAll(l)
@@ -79,7 +93,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add([]byte{0, 2, 2, 'a', 0, 8, 0}, uint16(5))
 	f.Fuzz(func(t *testing.T, b []byte, size uint16) {
 		path := write(t, filepath.Join(t.TempDir(), "x"), make([]byte, size))
-		at := file{path, int64(size)}
+		at := now(t, path)
 		bounded(t, len(b)+int(size), func() {
 			if r := replayTar(b, at); r != nil {
 				l := new(List)

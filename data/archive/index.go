@@ -23,10 +23,13 @@ type Index struct {
 	mu     sync.Mutex
 	sounds map[string]*sounds // by archive, absolute; "" has the files that are no archives
 	notes  []string
+	noted  map[string]bool // what was said, by file
 }
 
 // NewIndex keeps an index in a folder, which is made when there is something to keep; "" keeps it in memory alone.
-func NewIndex(dir string) *Index { return &Index{dir: dir, sounds: map[string]*sounds{}} }
+func NewIndex(dir string) *Index {
+	return &Index{dir: dir, sounds: map[string]*sounds{}, noted: map[string]bool{}}
+}
 
 // Notes says what of the index could not be used or kept since the last call.
 func (x *Index) Notes() []string {
@@ -37,14 +40,18 @@ func (x *Index) Notes() []string {
 	return notes
 }
 
-func (x *Index) note(format string, args ...any) {
+// note says something of what is kept of a file, whose list and whose sound are kept apart: once is enough.
+func (x *Index) note(path, format string, args ...any) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.notes = append(x.notes, fmt.Sprintf(format, args...))
+	if what := path + ": " + format; !x.noted[what] {
+		x.noted[what] = true
+		x.notes = append(x.notes, fmt.Sprintf(format, args...))
+	}
 }
 
 // indexMagic begins each file of an index. Its number changes with the form of what follows.
-const indexMagic = "konkanitrain index 1\n"
+const indexMagic = "konkanitrain index 2\n"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -83,18 +90,18 @@ func (x *Index) load(kind string, id identity) []byte {
 		return nil
 	}
 	if err != nil {
-		x.note("the index of %s can't be read, it is made anew (%v)", id.path, err)
+		x.note(id.path, "the index of %s can't be read, it is made anew (%v)", id.path, err)
 		return nil
 	}
 	body, ok := bytes.CutPrefix(b, []byte(indexMagic))
 	if n := len(body) - 4; !ok || n < 0 || crc32.Checksum(body[:n], castagnoli) != binary.LittleEndian.Uint32(body[n:]) {
-		x.note("the index of %s in %s is damaged or of another version, it is made anew", id.path, place)
+		x.note(id.path, "the index of %s in %s is damaged or of another version, it is made anew", id.path, place)
 		return nil
 	}
 	r := replayer{b: body[:len(body)-4]}
 	was := identity{r.text(), r.number(), r.number()}
 	if r.bad || was != id {
-		x.note("%s has changed since it was indexed (%d bytes then, %d now), it is indexed anew", id.path, was.size, id.size)
+		x.note(id.path, "%s has changed since it was indexed (%s), it is indexed anew", id.path, differs(was.size, id.size))
 		return nil
 	}
 	return r.b
@@ -112,7 +119,7 @@ func (x *Index) save(kind string, id identity, b []byte) {
 	sum := crc32.Update(crc32.Checksum(r, castagnoli), castagnoli, b)
 	err := x.write(x.place(kind, id.path), []byte(indexMagic), r, b, binary.LittleEndian.AppendUint32(nil, sum))
 	if err != nil {
-		x.note("the index of %s can't be kept, the next start indexes again (%v)", id.path, err)
+		x.note(id.path, "the index of %s can't be kept, the next start indexes again (%v)", id.path, err)
 	}
 }
 
@@ -145,29 +152,40 @@ func (x *Index) write(place string, parts ...[]byte) error {
 	return err
 }
 
+// errEmpty is that of a file without bytes: of a set, a part is missing.
+func errEmpty(path string) error {
+	return fmt.Errorf("%s: 0 bytes; was it written or copied completely? Write it again, or move it away", path)
+}
+
 // opened reads an archive by use, having found out what it is.
-func opened(path string, use func(h *os.File, id identity) error) error {
+func opened(path string, use func(h *os.File, f file, id identity) error) error {
 	h, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer h.Close()
-	id, err := identify(path)
+	f, err := fileOf(path, h)
 	if err != nil {
 		return err
 	}
-	return use(h, id)
+	if f.size == 0 {
+		return errEmpty(path)
+	}
+	id, err := f.identity()
+	if err != nil {
+		return err
+	}
+	return use(h, f, id)
 }
 
 // tar lists a tar, from the index where it can.
 func (x *Index) tar(ctx context.Context, path string) (t *tarball, err error) {
-	err = opened(path, func(h *os.File, id identity) error {
-		f := file{path, id.size}
+	err = opened(path, func(h *os.File, f file, id identity) error {
 		if b := x.load("tar", id); b != nil {
 			if t = replayTar(b, f); t != nil {
 				return nil
 			}
-			x.note("the index of %s is damaged, it is made anew", path)
+			x.note(id.path, "the index of %s is damaged, it is made anew", path)
 		}
 		var err error
 		if t, err = readTar(ctx, h, f); err == nil {
@@ -180,13 +198,12 @@ func (x *Index) tar(ctx context.Context, path string) (t *tarball, err error) {
 
 // table lists a Parquet file, from the index where it can.
 func (x *Index) table(ctx context.Context, path string) (t *table, err error) {
-	err = opened(path, func(h *os.File, id identity) error {
-		f := file{path, id.size}
+	err = opened(path, func(h *os.File, f file, id identity) error {
 		if b := x.load("parquet", id); b != nil {
 			if t = replayTable(b, f); t != nil {
 				return nil
 			}
-			x.note("the index of %s is damaged, it is made anew", path)
+			x.note(id.path, "the index of %s is damaged, it is made anew", path)
 		}
 		var err error
 		if t, err = readParquet(ctx, h, f); err == nil {

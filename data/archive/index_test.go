@@ -69,11 +69,19 @@ func TestIndexOfAChangedArchive(t *testing.T) {
 		if err := os.Chtimes(path, when, when); err != nil {
 			t.Fatal(err)
 		}
-		l := mustOpen(t, path, NewIndex(dir))
+		x := NewIndex(dir)
+		l := mustOpen(t, path, x)
 		checkRows(t, l, "a|"+text+"|")
 		if i == 1 {
-			noted(t, l.Notes, "has changed since it was indexed")
+			noted(t, l.Notes, "has changed since it was indexed (its time is another")
+			if _, err := x.Probe(l.Rows[0].Source); err != nil || len(l.Notes) > 1 || len(x.Notes()) > 0 {
+				t.Errorf("it is said again: %q, %v", l.Notes, err)
+			}
 		}
+		if _, err := x.Probe(l.Rows[0].Source); err != nil {
+			t.Fatal(err)
+		}
+		x.Save()
 	}
 }
 

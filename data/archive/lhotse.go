@@ -160,7 +160,7 @@ func jsonLines(ctx context.Context, path string, use func(number int, b []byte) 
 }
 
 // cuts lists the utterances of cuts. in finds the sound of a cut in the tar of its shard; nil where there is none.
-func (l *List) cuts(ctx context.Context, path string, in func(cut string) *span) error {
+func (l *List) cuts(ctx context.Context, path string, in *sharSounds) error {
 	from := len(l.Rows)
 	var cuts []string // of each row, what it is called where supervisions are not unique
 	err := jsonLines(ctx, path, func(number int, b []byte) error {
@@ -203,7 +203,7 @@ func (l *List) cuts(ctx context.Context, path string, in func(cut string) *span)
 }
 
 // row is supervision i of a cut: the part of it that the supervision covers.
-func (c *lhotseCut) row(path string, number, i int, in func(cut string) *span) Row {
+func (c *lhotseCut) row(path string, number, i int, in *sharSounds) Row {
 	r := Row{ID: c.ID, Audio: c.ID, File: path, Line: number}
 	switch {
 	case c.Type == "MixedCut" || c.Type == "PaddingCut":
@@ -223,14 +223,16 @@ func (c *lhotseCut) row(path string, number, i int, in func(cut string) *span) R
 	if past := max(-s.Start, s.Start+s.Duration-c.Duration); past > slack {
 		r.fail("supervision %s goes %.3f s past its cut %s: its text says more than is heard", s.ID, past, c.ID)
 	}
-	if in != nil {
-		if member := in(c.ID); member != nil {
-			whole := *c.Recording
-			whole.Duration = c.Duration
-			r.fromSupervision(s, &whole, start, end-start, c.Channel)
-			r.Audio, r.Source = member.member, member
-			return r
-		}
+	member := in.find(c.ID)
+	switch {
+	case member != nil:
+		whole := *c.Recording
+		whole.Duration = c.Duration
+		r.fromSupervision(s, &whole, start, end-start, c.Channel)
+		r.Audio, r.Source = member.member, member
+		return r
+	case c.Recording.isShar():
+		r.fail("%s", in.lacks(path, c.ID))
 	}
 	r.fromSupervision(s, c.Recording, c.Start+start, end-start, c.Channel)
 	r.file(c.Recording)

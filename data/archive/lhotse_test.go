@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"compress/gzip"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -87,4 +88,31 @@ func TestNotLhotse(t *testing.T) {
 			t.Errorf("%q: %v, %v", line, l, err)
 		}
 	}
+}
+
+// TestShar damages the tar of a shard in each way: the message names it.
+func TestShar(t *testing.T) {
+	_, paths := corpus(t, 2)
+	dir := paths["shar"]
+	cuts, tar := filepath.Join(dir, "cuts.000000.jsonl"), filepath.Join(dir, "recording.000000.tar")
+	checkRows(t, mustOpen(t, cuts, NewIndex("")),
+		"u000|text u000|the sound of cut u000 lies in a tar beside its list (Shar); give the folder, "+dir,
+		"u001|text u001|the sound of cut u001 lies in a tar beside its list (Shar); give the folder, "+dir)
+	write(t, tar, makeTar(t, pair{"u001.wav", wav(1, 437)}, pair{"x.wav", wav(2, 5)}, pair{"._u000.wav", "mac"}))
+	write(t, filepath.Join(dir, "recording.000001.tar"), makeTar(t))
+	write(t, filepath.Join(dir, "features.000000.tar"), makeTar(t))
+	l := mustOpen(t, dir, NewIndex(""))
+	checkRows(t, l, "u000|text u000|cut u000 is not in "+tar+", which has the sound of 2 other cuts", "u001|text u001|")
+	noted(t, l.Notes, "not read of what lies in it: recording.000001.tar; ")
+	if err := os.Remove(tar); err != nil {
+		t.Fatal(err)
+	}
+	l = mustOpen(t, dir, NewIndex(""))
+	if want := "the sound of cut u000 should lie in " + tar + ", which is not there"; l.Rows[0].Wrong != want {
+		t.Errorf("%q, want %q", l.Rows[0].Wrong, want)
+	}
+	write(t, tar, nil)
+	refused(t, dir, "recording.000000.tar: 0 bytes")
+	write(t, cuts, nil)
+	refused(t, dir, "cuts.000000.jsonl: 0 bytes")
 }

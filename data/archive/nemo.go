@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"slices"
 
 	"konkanitrain/data/audio"
 )
@@ -20,11 +19,10 @@ type Beside struct {
 
 // OpenBeside lists the tars in a folder. It is nil if there is none.
 func OpenBeside(ctx context.Context, folder string, x *Index) (*Beside, error) {
-	tars, err := filepath.Glob(filepath.Join(globEscape(folder), "*.tar"))
+	tars, err := glob(filepath.Join(globEscape(folder), "*.tar"))
 	if err != nil || len(tars) == 0 {
 		return nil, err
 	}
-	slices.Sort(tars)
 	b := &Beside{tars: tars, members: map[string][]*span{}}
 	for _, path := range tars {
 		t, err := x.tar(ctx, path)
@@ -34,6 +32,9 @@ func OpenBeside(ctx context.Context, folder string, x *Index) (*Beside, error) {
 		b.notes = append(b.notes, t.notes...)
 		for i := range t.members {
 			m := &t.members[i]
+			if m.link != "" {
+				continue
+			}
 			b.members[m.name] = append(b.members[m.name], t.source(m))
 		}
 	}

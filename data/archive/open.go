@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -43,13 +41,20 @@ func Open(ctx context.Context, path string, x *Index) (*List, error) {
 			return nil, nil
 		}
 	}
+	if len(paths) > 1 && strings.ContainsAny(path, "*?[") {
+		l.missing(paths)
+	}
 	return l.done(path, x)
 }
 
 // done looks at the whole.
 func (l *List) done(path string, x *Index) (*List, error) {
 	if len(l.Rows) == 0 {
-		return nil, fmt.Errorf("manifest %s: nothing is in it", path)
+		why := ""
+		if len(l.Notes) > 0 {
+			why = " (" + l.Notes[0] + ")"
+		}
+		return nil, fmt.Errorf("manifest %s: nothing is in it%s", path, why)
 	}
 	l.unique()
 	l.Notes = append(l.Notes, x.Notes()...)
@@ -100,83 +105,8 @@ func sniff(path string) (string, error) {
 		return "parquet", nil
 	case strings.HasSuffix(name, ".tar"), strings.HasSuffix(name, ".tar.gz"), strings.HasSuffix(name, ".tgz"):
 		return "tar", nil // an old one without a magic, or a damaged one: its reader says which
+	case strings.HasSuffix(name, ".parquet"):
+		return "parquet", nil // a damaged one
 	}
 	return "", nil
-}
-
-// openFolder lists a folder of archives; nil if it is something else.
-func openFolder(ctx context.Context, folder string, x *Index) (*List, error) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return nil, fmt.Errorf("manifest %s: %w", folder, err)
-	}
-	byEnding := map[string][]string{}
-	has := map[string]bool{}
-	for _, e := range entries {
-		has[e.Name()] = true
-		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
-			ending := filepath.Ext(e.Name())
-			byEnding[ending] = append(byEnding[ending], filepath.Join(folder, e.Name()))
-		}
-	}
-	tars, tables := byEnding[".tar"], byEnding[".parquet"]
-	switch shar := sharShards(folder, entries); {
-	case has["wav.scp"]:
-		return nil, nil // Kaldi's
-	case len(shar) > 0:
-		l := new(List)
-		for _, s := range shar {
-			if err := l.shar(ctx, s, x); err != nil {
-				return nil, fmt.Errorf("manifest %w", err)
-			}
-		}
-		return l.done(folder, x)
-	case len(tables) > 0:
-		if splits := splitsOf(tables); len(splits) > 1 {
-			return nil, fmt.Errorf("manifest %s: it has %s; say which: %s", folder, strings.Join(splits, ", "),
-				filepath.Join(folder, splits[0]+"-*.parquet"))
-		}
-		return openAll(ctx, folder, tables, x)
-	case len(tars) > 0:
-		if lists := slices.Concat(byEnding[".json"], byEnding[".jsonl"]); len(lists) > 0 {
-			return nil, fmt.Errorf("manifest %s: it has %d tars and %s beside them; give the list if it names what is in the tars, "+
-				"or %s for the tars alone", folder, len(tars), filepath.Base(lists[0]), filepath.Join(folder, "*.tar"))
-		}
-		return openAll(ctx, folder, tars, x)
-	case has["data"]:
-		if found, _ := filepath.Glob(filepath.Join(folder, "data", "*.parquet")); len(found) > 0 {
-			return openFolder(ctx, filepath.Join(folder, "data"), x) // as repositories of data sets have it
-		}
-	}
-	for _, name := range []string{"cuts.jsonl.gz", "cuts.jsonl", "supervisions.jsonl.gz", "supervisions.jsonl"} {
-		if has[name] {
-			return Open(ctx, filepath.Join(folder, name), x)
-		}
-	}
-	return nil, nil
-}
-
-func openAll(ctx context.Context, folder string, paths []string, x *Index) (*List, error) {
-	l := new(List)
-	for _, p := range paths {
-		if _, err := l.add(ctx, p, x); err != nil {
-			return nil, fmt.Errorf("manifest %w", err)
-		}
-	}
-	return l.done(folder, x)
-}
-
-// splitsOf lists the names before -00000-of-00003.parquet, or of the whole file, each once.
-func splitsOf(paths []string) []string {
-	var splits []string
-	for _, p := range paths {
-		split := stem(p)
-		if parts := strings.Split(split, "-"); len(parts) >= 4 && parts[len(parts)-2] == "of" {
-			split = strings.Join(parts[:len(parts)-3], "-")
-		}
-		if !slices.Contains(splits, split) {
-			splits = append(splits, split)
-		}
-	}
-	return splits
 }

@@ -41,9 +41,13 @@ func (c *column) name() string { return strings.Join(c.path, ".") }
 
 // footer reads the metadata at the end of a Parquet file.
 func footer(src io.ReaderAt, f file) (*format.FileMetaData, error) {
+	var head [4]byte
 	var tail [8]byte
 	if f.size < 12 {
 		return nil, fmt.Errorf("%s: %d bytes, too short for a Parquet file", f.path, f.size)
+	}
+	if _, err := src.ReadAt(head[:], 0); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
 	if _, err := src.ReadAt(tail[:], f.size-8); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
@@ -52,6 +56,8 @@ func footer(src io.ReaderAt, f file) (*format.FileMetaData, error) {
 	switch {
 	case string(tail[4:]) == "PARE":
 		return nil, fmt.Errorf("%s: an encrypted Parquet file, which can't be read", f.path)
+	case string(head[:]) != "PAR1":
+		return nil, fmt.Errorf("%s: not a Parquet file, it begins with %q", f.path, head)
 	case string(tail[4:]) != "PAR1" || size > f.size-12:
 		return nil, fmt.Errorf("%s: it starts like a Parquet file and doesn't end like one; was it written or copied completely?", f.path)
 	}
@@ -182,6 +188,9 @@ func readParquet(ctx context.Context, src io.ReaderAt, f file) (*table, error) {
 		if n := group.NumRows; n < 0 || n > f.size-int64(len(t.rows)) || len(group.Columns) != len(all) {
 			return nil, fmt.Errorf("%s: row group %d claims %d rows and has %d columns of %d", f.path, g, n, len(group.Columns), len(all))
 		}
+		if group.NumRows == 0 {
+			continue // its pages are not written
+		}
 		if err := t.group(src, group, u); err != nil {
 			return nil, fmt.Errorf("%s: row group %d: %w", f.path, g, err)
 		}
@@ -262,6 +271,9 @@ func (t *table) weigh() {
 // list is the rows as utterances.
 func (t *table) list(l *List) {
 	l.Notes = append(l.Notes, t.notes...)
+	if len(t.rows) == 0 {
+		l.note("%s: it has no rows", t.file.path)
+	}
 	seen := make(map[string]bool, len(t.rows))
 	named := true
 	places := &places{file: t.file, pages: t.pages}

@@ -34,17 +34,26 @@ func Expand(pattern string) ([]string, error) {
 			paths = append(paths, w)
 			continue
 		}
-		found, err := filepath.Glob(w)
+		found, err := glob(w)
 		if err != nil {
 			return nil, fmt.Errorf("the pattern %s: %w", w, err)
 		}
-		slices.Sort(found)
 		paths = append(paths, found...)
 	}
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("no file is there that the pattern %s stands for", pattern)
 	}
 	return paths, nil
+}
+
+// glob lists what is there by a pattern, sorted, without hidden names as a shell does.
+func glob(pattern string) ([]string, error) {
+	found, err := filepath.Glob(pattern)
+	found = slices.DeleteFunc(found, func(p string) bool {
+		return hidden(filepath.Base(p)) && !hidden(filepath.Base(pattern))
+	})
+	slices.Sort(found)
+	return found, err
 }
 
 // expandBraces writes out braces, the leftmost first.

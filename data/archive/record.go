@@ -88,10 +88,14 @@ func (t *tarball) record() []byte {
 		r.number(m.at - at)
 		r.number(m.size)
 		at = m.at
-		if m.whole {
+		switch {
+		case m.link != "":
+			r.number(2)
+			r.text(m.link)
+		case m.whole:
 			r.number(1)
 			r.text(m.text)
-		} else {
+		default:
 			r.number(0)
 		}
 	}
@@ -110,8 +114,11 @@ func replayTar(b []byte, f file) *tarball {
 		m.at = at + r.between(0, f.size-at)
 		m.size = r.between(0, f.size-m.at)
 		at = m.at
-		if m.whole = r.between(0, 1) == 1; m.whole {
-			m.text = r.text()
+		switch r.between(0, 2) {
+		case 1:
+			m.text, m.whole = r.text(), true
+		case 2:
+			m.link = r.text()
 		}
 		if r.bad {
 			return nil

@@ -3,7 +3,6 @@ package archive
 import (
 	"errors"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -57,10 +56,10 @@ func (x *Index) key(src audio.Source) (archive identity, key string, k known, er
 	switch s := src.(type) {
 	case *span:
 		r.number(s.at)
-		archive, err = x.archive(s.file.path)
+		archive, err = s.file.identity()
 	case *cell:
 		r.number(int64(s.row))
-		archive, err = x.archive(s.places.file.path)
+		archive, err = s.places.file.identity()
 	case audio.File:
 		id, err := identify(string(s))
 		return identity{}, id.path, known{size: id.size, time: id.time}, err
@@ -68,21 +67,6 @@ func (x *Index) key(src audio.Source) (archive identity, key string, k known, er
 		return identity{}, "", known{}, errors.New("a source that isn't kept")
 	}
 	return archive, string(r), known{}, err
-}
-
-// archive is the state of an archive, which is asked for once.
-func (x *Index) archive(path string) (identity, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return identity{}, err
-	}
-	x.mu.Lock()
-	s := x.sounds[path]
-	x.mu.Unlock()
-	if s != nil {
-		return s.id, nil
-	}
-	return identify(path)
 }
 
 // lookUp finds what is known of a recording; nil if nothing is.

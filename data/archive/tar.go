@@ -2,6 +2,7 @@ package archive
 
 import (
 	"archive/tar"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,12 +11,18 @@ import (
 	"strings"
 )
 
-// member is a regular file in a tar.
+// member is a regular file in a tar, or a link.
 type member struct {
 	name     string
 	at, size int64  // where its bytes lie
 	text     string // its content, where it is a text that goes with sound
 	whole    bool   // text is all of it
+	link     string // what it is a link to, "" for a file
+}
+
+// mac says whether a member is one that macOS adds beside a file, with what only macOS knows of it.
+func (m *member) mac() bool {
+	return strings.HasPrefix(path.Base(m.name), "._") || strings.HasPrefix(m.name, "__MACOSX/")
 }
 
 // tarball is a tar that was gone through.
@@ -39,13 +46,14 @@ func readTar(ctx context.Context, src io.ReaderAt, f file) (*tarball, error) {
 	t := &tarball{file: &f}
 	at := io.NewSectionReader(src, 0, f.size)
 	r := tar.NewReader(at)
+	end := int64(0) // of the last member
 	for {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		h, err := r.Next()
 		if err == io.EOF {
-			break
+			return t, t.ended(src, at, end)
 		}
 		if err != nil {
 			where, _ := at.Seek(0, io.SeekCurrent)
@@ -59,13 +67,23 @@ func readTar(ctx context.Context, src io.ReaderAt, f file) (*tarball, error) {
 		if sparse(h) {
 			return nil, fmt.Errorf("%s: %s is a sparse file, which is not read; write the tar without --sparse", f.path, h.Name)
 		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
-		m := member{name: h.Name, size: h.Size}
+		m := member{name: h.Name}
 		if m.at, err = at.Seek(0, io.SeekCurrent); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.path, err)
 		}
+		end = m.at
+		switch h.Typeflag {
+		case tar.TypeReg:
+			m.size = h.Size
+		case tar.TypeLink, tar.TypeSymlink:
+			if m.link = h.Linkname; m.link != "" && (isTextName(m.name) || isSoundName(m.name)) {
+				t.members = append(t.members, m)
+			}
+			continue
+		default:
+			continue
+		}
+		end += (m.size + tarBlock - 1) / tarBlock * tarBlock
 		if m.size > f.size-m.at {
 			t.note("it is cut off in %s, which should have %d bytes and has %d; what lies before is used", m.name, m.size, f.size-m.at)
 			break
@@ -80,6 +98,43 @@ func readTar(ctx context.Context, src io.ReaderAt, f file) (*tarball, error) {
 		t.members = append(t.members, m)
 	}
 	return t, nil
+}
+
+// tarBlock is what the headers and contents of a tar are filled up to, and what its end has two of, in bytes.
+const tarBlock = 512
+
+// ended notes a tar that ends without saying so, behind a member that is whole, and one that goes on behind its end.
+func (t *tarball) ended(src io.ReaderAt, at *io.SectionReader, end int64) error {
+	where, err := at.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.file.path, err)
+	}
+	if where <= end {
+		t.note("it ends behind %s without the mark of a tar's end: was it written or copied completely?", t.last())
+		return nil
+	}
+	b := make([]byte, 1<<16)
+	for where < t.file.size {
+		n, err := src.ReadAt(b[:min(int64(len(b)), t.file.size-where)], where)
+		if i := bytes.IndexFunc(b[:n], func(r rune) bool { return r != 0 }); i >= 0 {
+			t.note("it has its end at byte %d of %d, and what lies behind is not read; if tars were put one behind the other, "+
+				"give them one by one, or join them with tar --concatenate", where, t.file.size)
+			return nil
+		}
+		if err != nil && err != io.EOF || n == 0 {
+			return fmt.Errorf("%s: %w", t.file.path, err)
+		}
+		where += int64(n)
+	}
+	return nil
+}
+
+// last names the last member.
+func (t *tarball) last() string {
+	if len(t.members) == 0 {
+		return "its first header"
+	}
+	return t.members[len(t.members)-1].name
 }
 
 func (t *tarball) note(format string, args ...any) {
@@ -120,6 +175,12 @@ func lastEnding(ending string) string { return ending[strings.LastIndexByte(endi
 func isTextName(name string) bool {
 	_, ending, ok := splitName(name)
 	return ok && (lastEnding(ending) == "json" || textEndings[lastEnding(ending)])
+}
+
+// isSoundName says whether a member has the name of sound.
+func isSoundName(name string) bool {
+	_, ending, ok := splitName(name)
+	return ok && soundEndings[lastEnding(ending)]
 }
 
 // textEndings are those of members that are a transcript and nothing else.

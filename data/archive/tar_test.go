@@ -90,7 +90,8 @@ func TestWebDataset(t *testing.T) {
 	if r := l.Rows[0]; r.Speaker != "3" || r.Stated != "0.25" || r.Line != 1 || l.Rows[2].Line != 6 {
 		t.Errorf("%+v", r)
 	}
-	noted(t, l.Notes, `"README"`)
+	noted(t, l.Notes, `1 member without a name with an ending left out, the first is "README"`)
+	noted(t, l.Notes, `for 1 sample the text in .json is another than that of the member beside it, which counts; the first: v1/b.txt has "from text", v1/b.json "not this"`)
 }
 
 func TestShards(t *testing.T) {
@@ -106,7 +107,7 @@ func TestShards(t *testing.T) {
 	refused(t, dir+"/s-{000..00x}.tar", "must be a range")
 	refused(t, dir+"/s-{000.tar", "a { without a }")
 	write(t, dir+"/tarred_audio_manifest.json", []byte("{}"))
-	refused(t, dir, "tarred_audio_manifest.json", "give the list")
+	refused(t, dir, "2 tars and tarred_audio_manifest.json", "give the list")
 	refused(t, dir+"/{s-000.tar,tarred_audio_manifest.json}", "neither a tar")
 }
 
@@ -133,4 +134,69 @@ func TestBesideAManifest(t *testing.T) {
 	if b, err := OpenBeside(t.Context(), os.TempDir()+"/none", NewIndex("")); b != nil || err != nil {
 		t.Error(b, err)
 	}
+}
+
+// TestTarInAnyOrder has members that share a key apart, as where they are sorted by kind, and those of macOS.
+func TestTarInAnyOrder(t *testing.T) {
+	dir := t.TempDir()
+	l := mustOpen(t, write(t, dir+"/x.tar", makeTar(t,
+		pair{"./._a.wav", "mac"}, pair{"./a.wav", wav(1, 5)}, pair{"./b.wav", wav(2, 5)}, pair{"./c.wav", "RIFF"},
+		pair{"__MACOSX/a.txt", "mac"}, pair{"./._a.txt", "\x00\x01"}, pair{"./a.txt", "one"}, pair{"./b.txt", "two"}, pair{"./c.wav", "RIFF"},
+	)), NewIndex(""))
+	checkRows(t, l, "./a|one|", "./b|two|", "./c||./c.wav stands in the tar more than once")
+	if len(l.Notes) > 0 || l.Rows[0].Line != 2 || content(t, l.Rows[1].Source) != wav(2, 5) {
+		t.Errorf("%q, %+v", l.Notes, l.Rows)
+	}
+}
+
+func TestTarLinks(t *testing.T) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, h := range []*tar.Header{
+		{Name: "a.wav", Typeflag: tar.TypeSymlink, Linkname: "wav/a.wav"}, {Name: "a.txt", Size: 1},
+		{Name: "b.wav", Typeflag: tar.TypeLink, Linkname: "a.wav"}, {Name: "latest", Typeflag: tar.TypeSymlink, Linkname: "v1"},
+	} {
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		w.Write(make([]byte, h.Size))
+	}
+	w.Close()
+	path := write(t, t.TempDir()+"/x.tar", b.Bytes())
+	index := t.TempDir()
+	for range 2 { // the second time from the index
+		const how = " (write the tar with --dereference --hard-dereference)"
+		checkRows(t, mustOpen(t, path, NewIndex(index)), "a|\x00|a: no member is sound; it has .txt, a.wav, a link to wav/a.wav"+how,
+			"b||b: no member is sound; it has b.wav, a link to a.wav"+how)
+	}
+	beside, err := OpenBeside(t.Context(), filepath.Dir(path), NewIndex(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, _ := beside.Find("a.wav"); found != nil {
+		t.Error("a link is taken for sound")
+	}
+}
+
+// TestTarEnd cuts a tar behind each member, and puts another behind its end.
+func TestTarEnd(t *testing.T) {
+	members := []pair{{"a.txt", "one"}, {"a.wav", string(make([]byte, 1024))}, {"b.txt", "two"}, {"b.wav", "RIFF"}}
+	dir := t.TempDir()
+	whole := makeTar(t, members...)
+	for n := 1; n <= len(members); n++ {
+		b := makeTar(t, members[:n]...)
+		l := mustOpen(t, write(t, dir+"/x.tar", b), NewIndex(""))
+		if len(l.Notes) > 0 {
+			t.Errorf("a whole tar: %q", l.Notes)
+		}
+		l = mustOpen(t, write(t, dir+"/x.tar", b[:len(b)-1024]), NewIndex(""))
+		noted(t, l.Notes, "it ends behind "+members[n-1].name+" without the mark of a tar's end")
+	}
+	l := mustOpen(t, write(t, dir+"/x.tar", append(bytes.Clone(whole), make([]byte, 9000)...)), NewIndex(""))
+	if len(l.Notes) > 0 {
+		t.Errorf("a tar that is filled up: %q", l.Notes)
+	}
+	l = mustOpen(t, write(t, dir+"/x.tar", append(bytes.Clone(whole), whole...)), NewIndex(""))
+	checkRows(t, l, "a|one|", "b|two|")
+	noted(t, l.Notes, "what lies behind is not read")
 }

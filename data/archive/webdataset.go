@@ -5,42 +5,68 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"konkanitrain/internal/words"
 )
 
-// samples lists the utterances of a tar in the form of WebDataset: members that stand together and share a key.
+// samples lists the utterances of a tar in the form of WebDataset: members that share a key, wherever they stand.
 func (t *tarball) samples(l *List) {
 	l.Notes = append(l.Notes, t.notes...)
-	ignored, firstIgnored := 0, ""
-	for from := 0; from < len(t.members); {
-		key, _, ok := splitName(t.members[from].name)
-		to := from + 1
-		for ; ok && to < len(t.members); to++ {
-			if next, _, _ := splitName(t.members[to].name); next != key {
-				break
-			}
-		}
-		if !ok {
-			if ignored++; ignored == 1 {
-				firstIgnored = t.members[from].name
-			}
-		} else {
-			l.Rows = append(l.Rows, t.sample(key, from, to))
-		}
-		from = to
+	if len(t.members) == 0 {
+		l.note("%s: it has no members", t.file.path)
 	}
-	if ignored > 0 {
-		l.note("%s: %d of its members have no name with an ending, the first is %q; they are left out", t.file.path, ignored, firstIgnored)
+	var keys []string // in the order of their first members
+	groups := map[string][]*member{}
+	lines := map[string]int{}
+	nameless, firstNameless := 0, ""
+	for i := range t.members {
+		m := &t.members[i]
+		if m.mac() {
+			continue
+		}
+		key, _, ok := splitName(m.name)
+		if !ok {
+			if nameless++; nameless == 1 {
+				firstNameless = m.name
+			}
+			continue
+		}
+		if groups[key] == nil {
+			keys, lines[key] = append(keys, key), i+1
+		}
+		groups[key] = append(groups[key], m)
+	}
+	differ, firstDiffers := 0, ""
+	for _, key := range keys {
+		r, differs := t.sample(key, groups[key])
+		if r.Line = lines[key]; differs != "" {
+			if differ++; differ == 1 {
+				firstDiffers = differs
+			}
+		}
+		l.Rows = append(l.Rows, r)
+	}
+	if differ > 0 {
+		l.note("%s: for %s the text in .json is another than that of the member beside it, which counts; the first: %s",
+			t.file.path, words.Count(differ, "sample"), firstDiffers)
+	}
+	if nameless > 0 {
+		l.note("%s: %s without a name with an ending left out, the first is %q",
+			t.file.path, words.Count(nameless, "member"), firstNameless)
 	}
 }
 
-// sample is the utterance of members from to to.
-func (t *tarball) sample(key string, from, to int) Row {
-	r := Row{ID: key, Audio: key, File: t.file.path, Line: from + 1}
-	var sounds []*member
+// sample is the utterance of members that share a key. differs says how two texts of it are not the same.
+func (t *tarball) sample(key string, members []*member) (r Row, differs string) {
+	r = Row{ID: key, Audio: key, File: t.file.path}
+	var sounds, links []*member
 	var plain, object *member
 	var endings []string
-	for i := from; i < to; i++ {
-		m := &t.members[i]
+	for _, m := range members {
+		if m.link != "" {
+			links = append(links, m)
+			continue
+		}
 		_, ending, _ := splitName(m.name)
 		endings = append(endings, "."+ending)
 		switch last := lastEnding(ending); {
@@ -55,11 +81,17 @@ func (t *tarball) sample(key string, from, to int) Row {
 	slices.Sort(endings)
 	endings = slices.Compact(endings)
 	have := strings.Join(endings, ", ")
+	if len(links) > 0 {
+		have = strings.TrimPrefix(have+", ", ", ") + fmt.Sprintf("%s, a link to %s (write the tar with --dereference --hard-dereference)",
+			links[0].name, links[0].link)
+	}
 	switch {
 	case len(sounds) == 1:
 		r.Audio, r.Source = sounds[0].name, t.source(sounds[0])
 	case len(sounds) == 0:
 		r.fail("%s: no member is sound; it has %s", key, have)
+	case sounds[0].name == sounds[1].name:
+		r.fail("%s stands in the tar more than once", sounds[0].name)
 	default:
 		r.fail("%s: %d members are sound (%s), and one is needed", key, len(sounds), have)
 	}
@@ -72,13 +104,26 @@ func (t *tarball) sample(key string, from, to int) Row {
 		r.fromJSON(object)
 	}
 	if plain != nil {
-		r.Text = strings.TrimSpace(plain.text)
+		text := strings.TrimSpace(plain.text)
+		if r.Text != "" && !slices.Equal(strings.Fields(r.Text), strings.Fields(text)) && r.Wrong == "" {
+			differs = fmt.Sprintf("%s has %q, %s %q", plain.name, shortened(text), object.name, shortened(r.Text))
+		}
+		r.Text = text
 	}
 	if r.Text == "" && r.Wrong == "" {
 		r.Empty = true
 		r.fail("%s: no text; it has %s%s", key, have, classHint(endings))
 	}
-	return r
+	return r, differs
+}
+
+// shortened is the start of a text, for messages.
+func shortened(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
 }
 
 // classHint says of a number that it is no text.

@@ -34,6 +34,9 @@ func Run(ctx context.Context, sets []Part, o Options) (*Report, error) {
 		o.Progress = func(int, int) {}
 	}
 	a := &audit{sets: sets, options: o, report: &Report{Notes: []string{}}, seed: maphash.MakeSeed()}
+	for _, p := range sets {
+		a.report.Notes = append(a.report.Notes, p.Set.Report.Warnings...)
+	}
 	for _, step := range []func(context.Context) error{a.list, a.hear, a.findSame, a.findLike} {
 		if err := step(ctx); err != nil {
 			return nil, err

@@ -335,6 +335,26 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// TestNotesOfFiles wants what was odd about whole manifests among the notes.
+func TestNotesOfFiles(t *testing.T) {
+	path := filepath.Join("..", "..", "examples", "konkani_words", "validation.jsonl")
+	set, err := data.Load(t.Context(), path, data.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := text.Build(set.Texts(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := set.Tokenize(v, data.TokenOptions{Factor: 4, UnknownLimit: 1}); err != nil {
+		t.Fatal(err)
+	}
+	set.Report.Warnings = []string{"a shard is missing"}
+	if r := look(t, []Part{{set, Train}}, Options{}); !slices.Equal(r.Notes, set.Report.Warnings) {
+		t.Errorf("notes %q", r.Notes)
+	}
+}
+
 // A line with two notes is one line, whose item tells both; the title counts lines, and each kind of note.
 func TestLinesAreCounted(t *testing.T) {
 	train, test := clean()

@@ -19,7 +19,7 @@ type Report struct {
 	Sets     []Set     `json:"sets"`
 	Overlaps []Overlap `json:"overlaps"`
 	Alphabet Alphabet  `json:"alphabet"`
-	Notes    []string  `json:"notes"` // what was not looked at, and why
+	Notes    []string  `json:"notes"` // of whole files, and what was not looked at, and why
 }
 
 // Count is the number of findings of a grade.
