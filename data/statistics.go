@@ -16,8 +16,8 @@ import (
 const statisticsParts = 64
 
 // Statistics computes mean and deviation per bin over all frames of a set, unaugmented, for global normalization. What
-// can't be read, or has no sound in it, is left out, as in training, and is in the Set's News; it is an error if that is more than the limit on
-// bad lines allows, or everything.
+// can't be read, or has no sound in it, is left out, as in training, and is in the Set's News; it is an error if that
+// is more than the limit on bad lines allows, or everything.
 func Statistics(ctx context.Context, s *Set, o feature.Options, workers int) (*feature.Stats, error) {
 	o.Normalize, o.Stats = feature.None, nil
 	if o.Resampler == nil {

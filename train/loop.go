@@ -135,7 +135,8 @@ func (r *run) window(w *data.Window) (update.Outcome, error) {
 	return out, nil
 }
 
-// nameUnreadable says which files of a set have turned out to be unreadable, or without any sound, since the last time, each once in a run.
+// nameUnreadable says which files of a set have turned out to be unreadable, or without any sound, since
+// the last time, each once in a run.
 func (r *run) nameUnreadable(s *data.Set) {
 	for _, n := range s.News() {
 		r.report.say("WARNING: left out: %s (%s, line %d): %s", n.ID, n.File, n.Line, n.Reason)

@@ -13,15 +13,14 @@
 //
 // FLAC: native files, 4 to 32 bits, 1 to 8 channels, value/2^(bits-1). The first and the last frame tell the length,
 // whatever the header says; a part is found by halving the file. Every frame that is read is held to its checksum.
-// Files that were joined are read one after the other, where rate and channels agree; to see that a file is only one, it
-// is looked through up to 1 MB, or where its header and last frame disagree, or its frames lie unevenly.
+// Files that were joined are read one after the other, where rate and channels agree. To see that it is only one, a
+// file is looked through if it has up to 1 MB, its header and its last frame disagree, or its frames lie unevenly.
 //
 // MP3: layer III of MPEG-1 and MPEG-2. Every frame header is looked at. Where a tag of LAME, or of ffmpeg, gives the
 // encoder's delay, that and the decoder's 529 samples are cut off in front and the padding behind, as ffmpeg does;
-// without such a tag nothing is cut off, as with ffmpeg. Of files that were joined all frames are read, over the ID3 and
-// other tags between them; as with ffmpeg only the first one's delay is cut off, and a further one's first frame, where
-// it holds such a tag, is a frame of silence. MPEG-2.5 (8 to 12 kHz), layers I and II and free format are
-// named.
+// without such a tag nothing is cut off, as with ffmpeg. Of files that were joined all frames are read, over the ID3
+// and other tags between them; only the first one's delay is cut off, and a further one's first frame, where it holds
+// such a tag, is a frame of silence. MPEG-2.5 (8 to 12 kHz), layers I and II and free format are named.
 //
 // Ogg Vorbis, Ogg Opus: one stream a file; chains of several and several beside each other are named. Every page is
 // looked at; the end is cut where the last page says, and of Opus the pre-skip and gain are applied. Opus comes at

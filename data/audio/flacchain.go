@@ -83,9 +83,9 @@ const (
 	flacUneven = 0.2     // of the file: how far the sound may run before its bytes, or after them
 )
 
-// isAlone says whether a stream that ends with as many samples as its header declares, or whose header declares none, is
-// the only one in its file, as the numbers of the frames grow with their places. Where it says no the file must be looked
-// through.
+// isAlone says whether a stream is the only one in its file, which ends with as many samples as its header declares, or
+// whose header declares none: the numbers of the frames grow with their places. Where it says no the file must be
+// looked through.
 func (s *flacStream) isAlone(src io.ReaderAt) bool {
 	length := s.end - s.start
 	if length <= flacSmall {

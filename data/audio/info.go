@@ -53,9 +53,9 @@ func (i *Info) of(path string) Info {
 }
 
 // Probe describes a recording. Of WAV and FLAC files the header is read, and of the latter the end, and what shows
-// whether several were joined, for which small ones are looked through; the frames of MP3 and the pages of Ogg files are
-// all looked at once, without decoding them, since nothing else gives their true length. Samples counts what is really
-// there, whatever the header says. Errors name the source.
+// whether several were joined, for which small ones are looked through; the frames of MP3 and the pages of Ogg files
+// are all looked at once, without decoding them, since nothing else gives their true length. Samples counts what is
+// really there, whatever the header says. Errors name the source.
 func Probe(src Source) (Info, error) {
 	b, err := src.Open()
 	if err != nil {

@@ -182,7 +182,8 @@ func BenchmarkScore(b *testing.B) {
 	}
 }
 
-// Without punctuation there is one score; from the first reference with any on there are two, in whatever order pairs come.
+// Without punctuation there is one score; from the first reference with any on there are two, in whatever order
+// pairs come.
 func TestScoreWithoutPunctuation(t *testing.T) {
 	pairs := [][2]string{{"a b", "a c"}, {"हांव घरा वता.", "हांव घरा वता"}, {"don't", "don't, x"}, {"a b", "a b"}}
 	var s, merged Score
@@ -209,8 +210,8 @@ func TestScoreWithoutPunctuation(t *testing.T) {
 	}
 }
 
-// U+FFFD, which is written for what a model has no token for, is a letter of its word, and no reason for a second score;
-// neither is a mark that a hypothesis alone has, which is left out of the second score if there is one.
+// U+FFFD, which is written for what a model has no token for, is a letter of its word, and no reason for a second
+// score; neither is a mark that a hypothesis alone has, which is left out of the second score if there is one.
 func TestUnknownIsNoPunctuation(t *testing.T) {
 	if got := plain.Normalize("a\ufffdb, c\ufffd"); got != "a\ufffdb c\ufffd" {
 		t.Errorf("%q", got)
