@@ -176,7 +176,7 @@ func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d of %d utterances used", r.Path, r.Kept, r.Lines)
 	if r.Seconds > 0 {
-		fmt.Fprintf(&b, ", %s (%.2f to %.2f s each)", duration(r.Seconds), r.Shortest, r.Longest)
+		fmt.Fprintf(&b, ", %s (%.2f to %.2f s each)", words.Duration(r.Seconds), r.Shortest, r.Longest)
 	}
 	for kind, skipped := range r.Sorts() {
 		b.WriteString("\n  " + r.summary(kind, skipped))
@@ -240,15 +240,4 @@ func (r *Report) Place(p text.Place) string {
 		return fmt.Sprintf("%s, line %d", filepath.Base(p.File), p.Line)
 	}
 	return fmt.Sprintf("line %d", p.Line)
-}
-
-// duration writes seconds in the unit that suits them.
-func duration(s float64) string {
-	switch {
-	case s < 120:
-		return fmt.Sprintf("%.1f s", s)
-	case s < 7200:
-		return fmt.Sprintf("%.1f min", s/60)
-	}
-	return fmt.Sprintf("%.2f h", s/3600)
 }

@@ -80,11 +80,3 @@ func TestKinds(t *testing.T) {
 		}
 	}
 }
-
-func TestDurationInWords(t *testing.T) {
-	for s, want := range map[float64]string{0: "0.0 s", 119.9: "119.9 s", 120: "2.0 min", 7199: "120.0 min", 7200: "2.00 h", 74577.6: "20.72 h"} {
-		if got := duration(s); got != want {
-			t.Errorf("%v s: %s, want %s", s, got, want)
-		}
-	}
-}

@@ -121,7 +121,7 @@ func dataRows(sets []audit.Set, spread bool) (rows [][]string) {
 		}
 		return fmt.Sprintf("%d of %d", s.Used, s.Lines)
 	})
-	row("sound", func(s *audit.Set) string { return hours(s.Seconds) })
+	row("sound", func(s *audit.Set) string { return words.Duration(s.Seconds) })
 	row("recordings", func(s *audit.Set) string { return fmt.Sprint(s.Recordings) })
 	row("speakers", func(s *audit.Set) string {
 		if s.Speakers == 0 {
@@ -230,17 +230,6 @@ func bars(h audit.Histogram) string {
 		fmt.Fprintf(&s, " + %d", h.Above)
 	}
 	return s.String()
-}
-
-// hours writes seconds in the unit that suits them.
-func hours(s float64) string {
-	switch {
-	case s < 120:
-		return fmt.Sprintf("%.1f s", s)
-	case s < 7200:
-		return fmt.Sprintf("%.1f min", s/60)
-	}
-	return fmt.Sprintf("%.2f h", s/3600)
 }
 
 // shareList names values with their share of the utterances.

@@ -99,9 +99,6 @@ type sink struct {
 	sound bool // any channel held anything but zero
 }
 
-// left is how many samples are still wanted, with those that are skipped first.
-func (s *sink) left() int { return s.skip + s.n - len(s.x) }
-
 // put takes the next samples; the error is errEnough once there are enough. sound says whether any channel holds
 // anything but zero in them.
 func (s *sink) put(x []float32, sound bool) error {

@@ -38,3 +38,14 @@ func Bytes(n int64) string {
 	}
 	return Count(int(n), "byte")
 }
+
+// Duration is an amount of sound, of s seconds, in the unit that people think in: "38.2 min".
+func Duration(s float64) string {
+	switch {
+	case s < 120:
+		return fmt.Sprintf("%.1f s", s)
+	case s < 7200:
+		return fmt.Sprintf("%.1f min", s/60)
+	}
+	return fmt.Sprintf("%.2f h", s/3600)
+}
