@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"konkanitrain/data/audio"
 	"konkanitrain/data/feature"
 	"konkanitrain/internal/words"
@@ -119,7 +121,11 @@ func (l *line) samples(info audio.Info, stated float64) int {
 // remark notes what is odd about a line that is used, of so many seconds.
 func (l *line) remark(seconds, stated float64, warnings []string) {
 	if f := &l.rows.found[l.rows.sounds[l.row]]; f.instead != "" {
-		l.note(OtherFile, false, "%s is not there, %s is used", f.instead, filepath.Base(f.path))
+		form := ""
+		if norm.NFC.String(filepath.Base(f.instead)) == norm.NFC.String(filepath.Base(f.path)) {
+			form = ", its name in another Unicode form," // both look the same
+		}
+		l.note(OtherFile, false, "%s is not there, %s%s is used", f.instead, filepath.Base(f.path), form)
 	}
 	if l.odd != "" {
 		l.note(WrongDuration, false, "states %.40q, has %.3f s", l.odd, seconds)
