@@ -52,6 +52,7 @@ type Network struct {
 
 	Logits *G.Node // [B, S, V] of the CTC head
 	CTC    *G.Node // [B] nats
+	Inter  *G.Node // [B] nats, of the CTC head behind the middle block; nil without InterCTCWeight
 	CE     *G.Node // [B] nats, summed over tokens; nil without a decoder
 	Loss   *G.Node // scalar: scale * sum over utterances
 }
@@ -61,6 +62,7 @@ type builder struct {
 	*op.Graph
 	c       Config
 	shape   Shape
+	purpose Purpose
 	net     *Network
 	weights map[string]*G.Node
 	site    uint32 // of the last dropout
@@ -80,8 +82,8 @@ func Build(c Config, shape Shape, purpose Purpose) (*Network, error) {
 	if purpose != Training {
 		c.Dropout = 0
 	}
-	b := begin(c, shape)
-	b.parameters(purpose)
+	b := begin(c, shape, purpose)
+	b.parameters()
 	x := b.Input(Features, shape.Batch, shape.Frames, c.NumMels)
 	b.lengths = b.IntInput(Lengths, shape.Batch)
 	if purpose != Transcribing {
@@ -99,17 +101,17 @@ func Build(c Config, shape Shape, purpose Purpose) (*Network, error) {
 	return b.net, b.Err()
 }
 
-func begin(c Config, shape Shape) *builder {
+func begin(c Config, shape Shape, purpose Purpose) *builder {
 	g := op.NewGraph()
 	return &builder{
-		Graph: g, c: c, shape: shape, weights: map[string]*G.Node{}, net: &Network{Graph: g, Taps: map[string]*G.Node{}},
+		Graph: g, c: c, shape: shape, purpose: purpose, weights: map[string]*G.Node{}, net: &Network{Graph: g, Taps: map[string]*G.Node{}},
 	}
 }
 
 // parameters adds those that the purpose needs to the graph.
-func (b *builder) parameters(purpose Purpose) {
+func (b *builder) parameters() {
 	for _, p := range Parameters(b.c) {
-		if purpose == Transcribing && strings.HasPrefix(p.Name, "decoder.") {
+		if b.purpose == Transcribing && strings.HasPrefix(p.Name, "decoder.") {
 			continue
 		}
 		n := b.Input(p.Name, p.Shape...)
@@ -121,15 +123,37 @@ func (b *builder) parameters(purpose Purpose) {
 // losses are CTC, the decoder with its cross-entropy, and their sum.
 func (b *builder) losses(encoded *G.Node) {
 	c, net := b.c, b.net
-	b.At("ctc.loss")
-	net.CTC = b.CTC(net.Logits, b.lengths, b.targets, b.targetLengths, c.Subsampling)
+	net.CTC = b.ctcLoss("ctc.loss", net.Logits)
 	if c.DecoderLayers > 0 {
 		logits := b.tap("decoder.logits", b.decoder(encoded))
 		b.At("decoder.loss")
 		net.CE = b.CrossEntropy(logits, b.targets, b.targetLengths, c.LabelSmoothing)
 	}
+	ctc, inter, ce := c.Shares(b.purpose)
+	var losses []op.Share
+	for _, l := range []op.Share{{Loss: net.CTC, Weight: ctc}, {Loss: net.Inter, Weight: inter}, {Loss: net.CE, Weight: ce}} {
+		if l.Loss != nil {
+			losses = append(losses, l)
+		}
+	}
 	b.At("loss")
-	net.Loss = b.Total(net.CTC, net.CE, b.Input(Scale, 1), c.CTCWeight)
+	net.Loss = b.Total(b.Input(Scale, 1), losses...)
+}
+
+// ctcLoss is the loss [B] of logits [B, S, V], called name.
+func (b *builder) ctcLoss(name string, logits *G.Node) *G.Node {
+	b.At(name)
+	return b.CTC(logits, b.lengths, b.targets, b.targetLengths, b.c.Subsampling)
+}
+
+// middleCTC is intermediate CTC (Lee and Watanabe 2021, "Intermediate loss regularization for CTC-based speech
+// recognition", section 2.3): the loss of the CTC head, with the very weights of the final one, on the output of the
+// encoder's middle block, x [B, S, d].
+func (b *builder) middleCTC(x *G.Node) {
+	b.In("")
+	b.At("ctc.middle")
+	logits := b.tap("ctc.middle.logits", b.Linear(x, b.weight("ctc.weight"), b.weight("ctc.bias")))
+	b.net.Inter = b.ctcLoss("ctc.middle.loss", logits)
 }
 
 // table adds a constant table that graphs of all shapes share.

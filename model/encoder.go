@@ -12,8 +12,12 @@ import (
 func (b *builder) encoder(x *G.Node) *G.Node {
 	x = b.subsample(x)
 	positions := b.table(Positions, 2*b.shape.Encoded(b.c)-1)
+	_, inter, _ := b.c.Shares(b.purpose)
 	for n := range b.c.EncoderLayers {
 		x = b.encoderBlock(fmt.Sprintf("encoder.blocks.%d", n), x, positions)
+		if inter > 0 && n+1 == b.c.EncoderLayers/2 {
+			b.middleCTC(x)
+		}
 	}
 	return x
 }

@@ -17,6 +17,7 @@ func TestFiniteDifferences(t *testing.T) {
 	for _, c := range []Config{
 		{DModel: 8, Heads: 2, EncoderLayers: 1, DecoderLayers: 1, ConvKernel: 3, Subsampling: 4, SubsampleChannels: 4, NumMels: 6, Vocab: 6, Dropout: 0.2, CTCWeight: 0.4, LabelSmoothing: 0.1},
 		{DModel: 6, Heads: 3, EncoderLayers: 2, ConvKernel: 5, Subsampling: 2, SubsampleChannels: 3, NumMels: 5, Vocab: 5, Dropout: 0.1},
+		regularized(Config{DModel: 6, Heads: 2, EncoderLayers: 2, DecoderLayers: 1, ConvKernel: 3, Subsampling: 2, SubsampleChannels: 3, NumMels: 5, Vocab: 5, Dropout: 0.1, CTCWeight: 0.4, LabelSmoothing: 0.1}),
 	} {
 		net, feeds := randomNetwork(t, c, Shape{Batch: 2, Frames: 17, Tokens: 3})
 		grads := net.Graph.Grad(net.Loss, net.Weights...)
