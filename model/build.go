@@ -65,9 +65,11 @@ type builder struct {
 	purpose Purpose
 	net     *Network
 	weights map[string]*G.Node
-	site    uint32 // of the last dropout
+	site    uint32  // of the last dropout
+	branch  float64 // probability with which a residual branch of the block is dropped
 
-	lengths, targets, targetLengths, seeds *G.Node // as the constants above
+	lengths, targets, targetLengths *G.Node // as the constants above
+	seeds                           *G.Node // nil where nothing is dropped: there is no dropout then, whatever an op is asked for
 }
 
 // Build makes the forward graph for a batch shape. The graph's own error, if there is one, is a mistake in this package
@@ -79,9 +81,6 @@ func Build(c Config, shape Shape, purpose Purpose) (*Network, error) {
 	if shape.Batch < 1 || shape.Frames < 1 || shape.Tokens < 1 {
 		return nil, fmt.Errorf("batch shape %+v: each must be 1 or more", shape)
 	}
-	if purpose != Training {
-		c.Dropout = 0
-	}
 	b := begin(c, shape, purpose)
 	b.parameters()
 	x := b.Input(Features, shape.Batch, shape.Frames, c.NumMels)
@@ -90,7 +89,7 @@ func Build(c Config, shape Shape, purpose Purpose) (*Network, error) {
 		b.targets = b.IntInput(Targets, shape.Batch, shape.Tokens)
 		b.targetLengths = b.IntInput(TargetLengths, shape.Batch)
 	}
-	if c.Dropout > 0 {
+	if purpose == Training && (c.Dropout > 0 || c.StochasticDepth > 0) {
 		b.seeds = b.IntInput(Seeds, shape.Batch, 2)
 	}
 	encoded := b.encoder(x)
@@ -192,10 +191,19 @@ func (b *builder) norm(name string, x *G.Node) *G.Node {
 	return b.LayerNorm(x, b.weight(name+".weight"), b.weight(name+".bias"))
 }
 
-// residual is x + alpha * Dropout(y), called name.
+// begins starts block n, called name, of so many. The deeper it stands the more often its residual branches are dropped
+// (Huang et al. 2016, "Deep networks with stochastic depth", equation 4), each for itself.
+func (b *builder) begins(name string, n, blocks int) {
+	b.In(name)
+	b.branch = b.c.StochasticDepth * float64(n+1) / float64(blocks)
+}
+
+// residual is x + alpha * Dropout(y), called name, where all of y may be dropped.
 func (b *builder) residual(name string, x *G.Node, alpha float32, y *G.Node) *G.Node {
 	b.At(name)
-	return b.tap(name, b.Residual(x, alpha, y, b.seeds, b.drop()))
+	d := b.drop()
+	d.Branch = b.branch
+	return b.tap(name, b.Residual(x, alpha, y, b.seeds, d))
 }
 
 // dropout is a dropout of its own, called name.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 
 // regularized is c with everything that is for training on little data.
 func regularized(c Config) Config {
-	c.InterCTCWeight = 0.4
+	c.InterCTCWeight, c.StochasticDepth = 0.4, 0.3
 	return c
 }
 
@@ -117,9 +118,41 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// The branches of a block are dropped with a probability that rises with its number up to that of the last: encoder and
+// decoder alike, also without dropout of elements, and none outside of blocks.
+func TestStochasticDepth(t *testing.T) {
+	for _, dropout := range []float64{0, 0.1} {
+		c := standard(16, 4, 2, 9)
+		c.Dropout, c.StochasticDepth = dropout, 0.5
+		got := map[string]int{}
+		net := mustBuild(t, c, Shape{2, 40, 3}, Training)
+		for _, n := range net.Graph.AllNodes() {
+			o, ok := n.Op().(*op.Op)
+			if !ok {
+				continue
+			}
+			_, branch, ok := strings.Cut(o.Params, " branch=")
+			if ok != (o.Name == "residual") {
+				t.Errorf("%v has a branch: %v", o, ok)
+			}
+			if ok {
+				got[o.Block+" "+branch]++
+			}
+		}
+		want := map[string]int{"decoder.blocks.0 16384": 3, "decoder.blocks.1 32768": 3}
+		for n := range 4 {
+			want[fmt.Sprintf("encoder.blocks.%d %d", n, 8192*(n+1))] = 4
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("branches are dropped as %v, want %v", got, want)
+		}
+	}
+}
+
 func TestValidateTraining(t *testing.T) {
 	for says, change := range map[string]func(*Config){
 		"inter_ctc_weight is 1, want 0 (off) or more and below 1":                       func(c *Config) { c.InterCTCWeight = 1 },
+		"stochastic_depth is 1, want 0 (off) or more and below 1":                       func(c *Config) { c.StochasticDepth = 1 },
 		"inter_ctc_weight is NaN":                                                       func(c *Config) { c.InterCTCWeight = math.NaN() },
 		"inter_ctc_weight is 0.5, and encoder_layers 1: there is no block in the middl": func(c *Config) { c.InterCTCWeight, c.EncoderLayers = 0.5, 1 },
 	} {
