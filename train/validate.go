@@ -62,7 +62,9 @@ func (c Config) dataRules(p *settings.Problems) {
 		features.Normalize = feature.None // its statistics are not there yet
 	}
 	p.Add(settings.About("num_mels sample_rate normalize", features.Validate()))
-	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share", c.Augment().Validate()))
+	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share light_first_epochs", c.Augment().Validate()))
+	p.Require(d.LightFirstEpochs == 0 || d.SpecAugment || d.SpeedPerturb, "light_first_epochs spec_augment speed_perturb",
+		"light_first_epochs is %d, but spec_augment and speed_perturb are off: there is nothing that could grow; set light_first_epochs to 0 as well", d.LightFirstEpochs)
 }
 
 // tokenizerRules are about what texts are cut into.
