@@ -110,7 +110,7 @@ type RunConfig struct {
 	EarlyStop       int     `yaml:"early_stop" default:"0" check:"0.." zero:"never" help:"stop after this many validations without a better score"`
 	EarlyStopDelta  float64 `yaml:"early_stop_delta" default:"0" check:"0.." zero:"any improvement counts" help:"how much better a score has to be to count for early_stop: points of percent of wer and cer, nats of loss"`
 	LogEvery        int     `yaml:"log_every" default:"10" check:"1.." resume:"free" help:"updates between progress lines"`
-	BlankAlarm      int     `yaml:"blank_alarm" default:"500" check:"0.." unit:"updates" help:"updates after which a validation with nothing but empty output raises an alarm"`
+	BlankAlarm      int     `yaml:"blank_alarm" default:"500" check:"0.." unit:"updates" help:"updates after which a validation says it where nothing comes out, and behind the warm-up also where blank is in less than 5 % or more than 98 % of the frames; in a short run a third of it, 3 epochs at least"`
 	SnapshotEvery   int     `yaml:"snapshot_every" default:"50" check:"0.." zero:"never" resume:"free" help:"on a card: updates between copies of weights and moments to the host's memory, from which the run is saved if the card fails"`
 	CacheClearEvery int     `yaml:"cache_clear_every" default:"50" check:"0.." zero:"never" help:"updates between returns of idle memory to the system"`
 	ProfileSteps    int     `yaml:"profile_steps" default:"0" check:"0.." zero:"off" resume:"session" help:"measure this many updates, print a table of the time by operation, and stop"`

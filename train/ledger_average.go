@@ -62,7 +62,8 @@ func (r *run) average(ctx context.Context, n int) error {
 			return err
 		}
 		r.report.say("validation of the averaged weights: %v", e)
-		r.sayTroubles(e, r.sets.val.manifest)
+		said := l.state.Blanks
+		r.sayTroubles(e, &said)
 		// The only checkpoint of its folder is its best.
 		updates := l.state.Progress.Updates
 		a.state.judgment = judgment{Score: e, Best: e, BestStep: updates, Judged: updates}

@@ -91,38 +91,23 @@ func (r *run) validate(ctx context.Context) error {
 	r.stage("After Validation")
 	mark := r.ledger.judge(e)
 	r.report.say("validation after update %d: %v%s", r.updater.Updates, e, mark)
-	r.sayTroubles(e, r.sets.val.manifest)
+	r.sayTroubles(e, &r.ledger.state.Blanks)
+	odd, _ := r.judgeBlanks(e)
 	r.record("validation", struct {
-		Update int `json:"update"`
+		Update int    `json:"update"`
+		Blanks blanks `json:"odd_blanks,omitempty"`
 		*recognize.Evaluation
-	}{r.updater.Updates, e})
+	}{r.updater.Updates, odd, e})
 	return nil
 }
 
-// sayTroubles says what is wrong with a validation, if anything; what the one before had too is not said again.
-func (r *run) sayTroubles(e *recognize.Evaluation, set string) {
-	for _, trouble := range append(e.Troubles(set), r.blankAlarm(e)...) {
+// sayTroubles says what is wrong with a validation, if anything; what the one before had too is not said again. said is
+// what was said last of its blanks.
+func (r *run) sayTroubles(e *recognize.Evaluation, said *blanks) {
+	for _, trouble := range e.Troubles(r.sets.val.manifest) {
 		r.report.sayOnce(trouble)
 	}
-}
-
-// blankAlarm is what is said when a validation gave no output at all.
-func (r *run) blankAlarm(e *recognize.Evaluation) []string {
-	n := r.updater.Updates
-	if e.Score.EmptyHyps < e.Score.Utterances || e.Score.Utterances == 0 || e.NothingRead() || n < r.cfg.Run.BlankAlarm {
-		return nil
-	}
-	unknown := ""
-	if u := r.sets.train.Report.Unknown; u.Share() > 0.01 {
-		unknown = fmt.Sprintf(" (%.0f %% of the letters are)", 100*u.Share())
-	}
-	o := r.cfg.Optimizer
-	return []string{fmt.Sprintf("ALARM: after %s the output is empty for all %d validation utterances; %.1f %% of the frames are blank. "+
-		"Likely causes: a learning rate that is too high or a warm-up that is too short (learning_rate %g, %s); "+
-		"too little data (%s, %.1f minutes) or too few updates; texts that don't belong to the sound; "+
-		"letters outside the vocabulary%s; a subsampling of %d that leaves too few frames",
-		words.Count(n, "update"), e.Score.Utterances, 100*e.BlankShare, o.LearningRate, r.warmupSetting(),
-		words.Count(r.sets.train.Len(), "utterance"), r.sets.train.Seconds()/60, unknown, r.cfg.Model.Subsampling)}
+	r.sayBlanks(e, said)
 }
 
 // finish validates and saves what the last update made, and scores the test set with the averaged weights or the best.

@@ -43,6 +43,7 @@ type judgment struct {
 	Stale    int                   `json:"stale"`  // validations since the last one that counted for early_stop
 	// Reference is that one, where early_stop_delta is set.
 	Reference *recognize.Evaluation `json:"reference,omitempty"`
+	Blanks    blanks                `json:"odd_blanks,omitempty"` // what was said last of a validation's blanks
 }
 
 // forgetBest begins the search for the best anew.
