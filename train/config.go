@@ -75,6 +75,8 @@ type OptimizerConfig struct {
 	WarmupUpdates int      `yaml:"warmup_updates" default:"1000" check:"1.." help:"updates over which the learning rate rises"`
 	WarmupShare   float64  `yaml:"warmup_share" default:"0" check:"share" zero:"warmup_updates counts" instead:"warmup_updates" help:"in place of warmup_updates: share of the updates of num_epochs over which the learning rate rises"`
 	LongWarmup    bool     `yaml:"long_warmup" default:"false" check:"any" resume:"free" help:"allow a warm-up that is longer than num_epochs: the learning rate never gets to its peak"`
+	Schedule      string   `yaml:"schedule" default:"noam" check:"noam|cosine|linear|one_cycle|constant" help:"what the learning rate does after the warm-up: it falls with the square root (noam), to final_rate at the end of num_epochs by half a cosine or a line (cosine, linear), to next to nothing by half a cosine, as it rises before (one_cycle), or stays (constant)"`
+	FinalRate     float64  `yaml:"final_rate" default:"0" check:"share" help:"share of learning_rate at which the schedules cosine and linear end"`
 	WeightDecay   float64  `yaml:"weight_decay" default:"0.001" check:"0..<1" help:"decoupled weight decay"`
 	GradClip      float64  `yaml:"grad_clip" default:"5" check:">0.." help:"largest gradient norm; larger ones are scaled down"`
 	Freeze        []string `yaml:"freeze" default:"" check:"words" resume:"fixed" help:"parts of the network that stay as they are, by the first names of their parameters, such as encoder.subsample,encoder.blocks.0"`
