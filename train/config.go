@@ -47,6 +47,7 @@ type DataConfig struct {
 	TimeShare         float64   `yaml:"time_share" default:"0.05" check:"share" help:"SpecAugment: widest time mask, as a share of the utterance's frames"`
 	SpeedPerturb      bool      `yaml:"speed_perturb" default:"true" check:"any" help:"play training utterances at a speed drawn from speeds"`
 	Speeds            []float64 `yaml:"speeds" default:"0.9,1,1.1" check:"0.5..2" help:"speeds of speed_perturb, all equally likely"`
+	SortFirstEpochs   int       `yaml:"sort_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training go from short utterances to long ones; all others are shuffled"`
 	NumWorkers        int       `yaml:"num_workers" default:"2" check:"1..1024" resume:"free" help:"goroutines that prepare data ahead of training"`
 }
 

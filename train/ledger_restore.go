@@ -84,6 +84,10 @@ func (l *ledger) sayDifferences() {
 		say("WARNING: a window has %s now, %d when the checkpoint was written: epoch %d goes on at window %d, "+
 			"some of its utterances come twice or not at all", words.Count(window, "utterance"), p.WindowSize, p.Epoch+1, p.Window+1)
 	}
+	if then, now := l.savedSorted(), l.cfg.Data.SortFirstEpochs; p.Window > 0 && (p.Epoch < then) != (p.Epoch < now) {
+		say("WARNING: sort_first_epochs is %d now, and was %d when the checkpoint was written in the middle of epoch %d: its rest comes "+
+			"in another order, some of its utterances twice or not at all", now, then, p.Epoch+1)
+	}
 	switch {
 	case p.SetHash != "" && p.SetHash != l.setHash:
 		l.state.Trend = trend{}
@@ -103,6 +107,18 @@ func (l *ledger) sayDifferences() {
 		say("NOTE: this run computes with the kernels %s, the checkpoint comes from one with %s: they round differently, "+
 			"so the run is not bit for bit the uninterrupted one", k, p.Kernels)
 	}
+}
+
+// savedSorted is the checkpoint's sort_first_epochs.
+func (l *ledger) savedSorted() int {
+	saved, err := l.origin.Config()
+	var c struct {
+		Epochs int `json:"sort_first_epochs"`
+	}
+	if err != nil || json.Unmarshal(saved, &c) != nil {
+		return 0 // of before there was this setting
+	}
+	return c.Epochs
 }
 
 // otherSet says in what the training set differs from that of the checkpoint.

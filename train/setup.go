@@ -175,7 +175,7 @@ func (r *run) begin() error {
 		}
 	}
 	r.record("start", first)
-	r.report.begin(pace{begun: r.updater.Updates, total: r.total(), epochs: r.cfg.Optimizer.NumEpochs})
+	r.report.begin(pace{begun: r.updater.Updates, total: r.total(), epochs: r.cfg.Optimizer.NumEpochs, sorted: r.cfg.Data.SortFirstEpochs})
 	r.ledger.started = time.Now()
 	return nil
 }
