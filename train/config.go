@@ -48,6 +48,7 @@ type DataConfig struct {
 	SpeedPerturb      bool      `yaml:"speed_perturb" default:"true" check:"any" help:"play training utterances at a speed drawn from speeds"`
 	Speeds            []float64 `yaml:"speeds" default:"0.9,1,1.1" check:"0.5..2" help:"speeds of speed_perturb, all equally likely"`
 	SortFirstEpochs   int       `yaml:"sort_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training go from short utterances to long ones; all others are shuffled"`
+	VTLP              float64   `yaml:"vtlp" default:"0" check:"0..0.5" zero:"off" help:"vocal tract length perturbation in training: frequencies are multiplied by a factor drawn from 1-vtlp to 1+vtlp"`
 	NumWorkers        int       `yaml:"num_workers" default:"2" check:"1..1024" resume:"free" help:"goroutines that prepare data ahead of training"`
 }
 
@@ -157,6 +158,7 @@ func (c Config) Augment() feature.Augment {
 	if c.Data.SpecAugment {
 		a.FreqMasks, a.FreqWidth, a.TimeMasks, a.TimeShare = c.Data.FreqMasks, c.Data.FreqWidth, c.Data.TimeMasks, c.Data.TimeShare
 	}
+	a.VTLP = c.Data.VTLP
 	return a
 }
 

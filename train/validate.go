@@ -64,8 +64,13 @@ func (c Config) dataRules(p *settings.Problems) {
 	if features.Normalize == feature.Global {
 		features.Normalize = feature.None // its statistics are not there yet
 	}
-	p.Add(settings.About("num_mels sample_rate normalize", features.Validate()))
-	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share", c.Augment().Validate()))
+	augment := c.Augment()
+	wrongFeatures, wrongAugment := features.Validate(), augment.Validate()
+	p.Add(settings.About("num_mels sample_rate normalize", wrongFeatures))
+	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share vtlp", wrongAugment))
+	if wrongFeatures == nil && wrongAugment == nil {
+		p.Add(settings.About("vtlp num_mels", augment.CheckWarps(features)))
+	}
 }
 
 // tokenizerRules are about what texts are cut into.
