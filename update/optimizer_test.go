@@ -114,7 +114,7 @@ func (l linear) Spec(int) (engine.Spec, error) {
 		}
 		s.Weights, sum = append(s.Weights, w), y
 	}
-	s.Loss = g.Total(sum, nil, g.Input("scale", 1), 1)
+	s.Loss = g.Total(g.Input("scale", 1), op.Share{Loss: sum, Weight: 1})
 	s.Grads = g.Grad(s.Loss, s.Weights...)
 	return s, g.Err()
 }
