@@ -82,7 +82,8 @@ func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error
 	if cfg.Data.Normalize == feature.Global {
 		cfg.Data.Normalize = feature.PerUtterance // its statistics change no size, and would read all sound
 	}
-	speeds := cfg.Augment().Speeds
+	augment := cfg.Augment()
+	speeds := augment.Played()
 	if o.Seconds > 0 {
 		cfg.Data.SpeedPerturb = false                            // they are made up at each speed
 		cfg.Optimizer.NumEpochs, cfg.Optimizer.MaxUpdates = 1, 0 // which has all shapes

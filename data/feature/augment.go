@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"konkanitrain/data/audio"
 	"konkanitrain/internal/philox"
@@ -13,7 +14,7 @@ import (
 // [Augment.Warp]), and blocks of their features that are hidden (SpecAugment, Park et al.
 // 2019). Every choice is a function of a key (see [Key]) and of the utterance's true
 // length: never of padding, of batch mates, of how often it is asked for, or of what
-// other changes there are.
+// other changes there are. What it is like in an epoch is what At says.
 type Augment struct {
 	Speeds    []float64 // one is chosen, each as likely; none means 1
 	FreqMasks int       // masks over bins
@@ -21,6 +22,9 @@ type Augment struct {
 	TimeMasks int       // masks over frames
 	TimeShare float64   // the most frames a mask hides, as a share of the utterance
 	VTLP      float64   // frequencies are multiplied by a factor from 1-VTLP to 1+VTLP; 0 for none
+
+	LightEpochs int     // the first epochs, in which all of this grows from nothing: see At
+	spared      float64 // the share of utterances whose speed is 1 whatever Speeds says
 }
 
 // DefaultAugment is speeds 0.9, 1 and 1.1, two masks of up to 27 bins and five of up
@@ -48,6 +52,9 @@ func (a Augment) Validate() error {
 			all = append(all, fmt.Errorf("%s is %d; 0 to %d are possible", c.name, c.n, mostMasks))
 		}
 	}
+	if a.LightEpochs < 0 {
+		all = append(all, fmt.Errorf("light_first_epochs is %d; 0 or more are possible", a.LightEpochs))
+	}
 	if !(a.TimeShare >= 0 && a.TimeShare <= 1) {
 		all = append(all, fmt.Errorf("time_share is %v; 0 to 1 are possible", a.TimeShare))
 	}
@@ -69,14 +76,46 @@ func Key(seed uint64, epoch int, id uint64) uint64 {
 	return philox.Key(seed, uint64(epoch), id)
 }
 
+// At is the augmentation in an epoch, counted from 0. In the first LightEpochs epochs it has the strength epoch /
+// LightEpochs: masks are at most so wide a part of what they are later, and an utterance is played at the speed that is
+// drawn for it with this probability, else at 1. So the first epoch has none; from LightEpochs on At is a itself. Of nil
+// it is no augmentation.
+func (a *Augment) At(epoch int) Augment {
+	if a == nil {
+		return Augment{}
+	}
+	now := *a
+	if epoch >= a.LightEpochs {
+		return now
+	}
+	strength := float64(max(epoch, 0)) / float64(a.LightEpochs)
+	now.FreqWidth = int(math.Round(strength * float64(a.FreqWidth)))
+	now.TimeShare *= strength
+	now.VTLP *= strength
+	now.spared = 1 - strength
+	return now
+}
+
+// Played lists the speeds that an utterance may have in some epoch: Speeds, and 1 where epochs are light.
+func (a *Augment) Played() []float64 {
+	if a == nil || len(a.Speeds) == 0 {
+		return []float64{1}
+	}
+	if a.LightEpochs == 0 || slices.Contains(a.Speeds, 1) {
+		return a.Speeds
+	}
+	return append(slices.Clone(a.Speeds), 1)
+}
+
 // Speed is the speed of the key's utterance, as input samples per output sample. The
 // Augment must have passed Validate.
 func (a *Augment) Speed(key uint64) audio.Ratio {
 	if a == nil || len(a.Speeds) == 0 {
 		return audio.Ratio{P: 1, Q: 1}
 	}
-	r, err := audio.Speed(a.Speeds[philox.NewStream(key, siteSpeed).IntN(len(a.Speeds))])
-	if err != nil {
+	s := philox.NewStream(key, siteSpeed)
+	r, err := audio.Speed(a.Speeds[s.IntN(len(a.Speeds))])
+	if err != nil || a.spared > 0 && s.Float64() < a.spared {
 		return audio.Ratio{P: 1, Q: 1}
 	}
 	return r
