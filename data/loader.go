@@ -20,7 +20,7 @@ type LoaderOptions struct {
 	Evaluate bool
 	// Sorted is how many epochs, the first ones, go from short utterances to long ones.
 	Sorted  int
-	Augment *feature.Augment // speed and SpecAugment; nil for none
+	Augment *feature.Augment // nil for none
 	Feature feature.Options  // the sample rate must be the Set's
 
 	Workers    int   // goroutines that decode and compute features; 0 means 2, or 1 on a single core
@@ -55,7 +55,10 @@ func (o LoaderOptions) validate(s *Set) error {
 	if o.Augment != nil {
 		errs = append(errs, o.Augment.Validate())
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return o.Augment.CheckWarps(o.Feature)
 }
 
 // Loader makes the windows of a Set: features, augmented where asked for, and tokens. What it makes is a

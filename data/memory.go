@@ -45,7 +45,7 @@ func (l *Loader) Memory() Memory {
 				continue // was refused when the Loader was made
 			}
 			ratios = append(ratios, ratio)
-			if scratch, err := l.o.Feature.ScratchBytes(samples, rate, speed); err == nil {
+			if scratch, err := l.o.Feature.ScratchBytes(samples, rate, speed, l.o.Augment); err == nil {
 				most = max(most, audio.ReadBytes(samples)+scratch+l.o.Feature.Resampler.ScratchBytes(samples, ratio))
 			}
 		}

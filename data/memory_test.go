@@ -45,6 +45,7 @@ func TestMemory(t *testing.T) {
 		"odd rate":       {11025, func(o *LoaderOptions) { *o = augmented(*o) }},
 		"cached":         {16000, func(o *LoaderOptions) { *o = augmented(*o); o.CacheWaves = 1 << 30 }},
 		"cached in part": {8000, func(o *LoaderOptions) { o.CacheWaves = 1 << 20 }},
+		"warped":         {8000, func(o *LoaderOptions) { *o = augmented(*o); o.Augment.VTLP = 0.1 }},
 		"peeks":          {8000, func(o *LoaderOptions) { *o = augmented(*o); o.Peeks = true }},
 		"far ahead":      {8000, func(o *LoaderOptions) { *o = augmented(*o); o.Ahead = 5; o.Workers = 2 }},
 	} {

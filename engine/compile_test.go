@@ -52,7 +52,7 @@ func small(t *testing.T) *rig {
 	g.At("ctc.loss")
 	ctc := g.CTC(logits, lengths, targets, targetLengths, 1)
 	g.At("loss")
-	loss := g.Total(ctc, nil, scale, 1)
+	loss := g.Total(scale, op.Share{Loss: ctc, Weight: 1})
 	weights := []*G.Node{gamma, beta, pos, u, v, out, bias}
 	grads := g.Grad(loss, append(slices.Clone(weights), x)...)
 	if err := g.Err(); err != nil {
@@ -145,7 +145,7 @@ func TestOneNodeInSeveralRoles(t *testing.T) {
 	feeds[lengths], feeds[targets], feeds[targetLengths] = intArray([]int{1}, 3), intArray([]int{1, 2}, 4, 3), intArray([]int{1}, 2)
 	sum := g.Residual(a, 1, b, nil, op.Drop{}) // the gradients of a and b are one node
 	logits := g.Linear(sum, w, nil)
-	loss := g.Total(g.CrossEntropy(logits, targets, targetLengths, 0), nil, floats("scale", 1), 1)
+	loss := g.Total(floats("scale", 1), op.Share{Loss: g.CrossEntropy(logits, targets, targetLengths, 0), Weight: 1})
 	weights := []*G.Node{a, b, w}
 	grads := g.Grad(loss, weights...)
 	if err := g.Err(); err != nil {
@@ -178,7 +178,7 @@ func TestPartsThatAreAskedFor(t *testing.T) {
 	s.feeds[targets], s.feeds[targetLengths] = intArray([]int{1, 2}, 3, 3), intArray([]int{1}, 2)
 	x := s.through(s.through(s.through(s.leaf("x", 1, 3, 4), "w0"), "w1"), "w2")
 	y := s.LayerNorm(s.plus(s.leaf("e", 1, 3, 4), x), s.leaf("gamma", 4), s.leaf("beta", 4))
-	loss := s.Total(s.CrossEntropy(y, targets, targetLengths, 0), nil, s.leaf("scale", 1), 1)
+	loss := s.Total(s.leaf("scale", 1), op.Share{Loss: s.CrossEntropy(y, targets, targetLengths, 0), Weight: 1})
 	weights := []*G.Node{s.named["gamma"], s.named["w0"]}
 	grads := s.Grad(loss, s.named["gamma"], s.named["w0"], s.named["beta"], s.named["e"])
 	if err := s.Err(); err != nil {

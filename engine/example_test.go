@@ -24,7 +24,7 @@ func ExampleCompile() {
 	g.At("down")
 	logits := g.Linear(h, down, nil)
 	g.At("loss")
-	loss := g.Total(g.CrossEntropy(logits, targets, lengths, 0), nil, g.Input("scale", 1), 1)
+	loss := g.Total(g.Input("scale", 1), op.Share{Loss: g.CrossEntropy(logits, targets, lengths, 0), Weight: 1})
 	weights := []*G.Node{up, down}
 	grads := g.Grad(loss, weights...)
 	if err := g.Err(); err != nil {

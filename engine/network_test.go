@@ -21,6 +21,12 @@ func tiny(subsampling, decoderLayers int) model.Config {
 	}
 }
 
+// regularized is c with everything that is for training on little data.
+func regularized(c model.Config) model.Config {
+	c.InterCTCWeight, c.StochasticDepth = 0.4, 0.3
+	return c
+}
+
 // networkSpec is what a network asks the engine for.
 func networkSpec(t testing.TB, c model.Config, shape model.Shape, purpose model.Purpose) (Spec, *model.Network) {
 	t.Helper()
@@ -37,7 +43,7 @@ func buildSpec(c model.Config, shape model.Shape, purpose model.Purpose) (Spec, 
 		return Spec{}, nil, err
 	}
 	spec := Spec{Weights: net.Weights, Shared: net.Shared, Outputs: map[string]*G.Node{}}
-	for name, node := range map[string]*G.Node{"ctc": net.CTC, "ce": net.CE} {
+	for name, node := range map[string]*G.Node{"ctc": net.CTC, "inter": net.Inter, "ce": net.CE} {
 		if node != nil {
 			spec.Outputs[name] = node
 		}
@@ -102,9 +108,9 @@ func networkRig(t *testing.T, c model.Config, shape model.Shape, purpose model.P
 func TestNetworks(t *testing.T) {
 	t.Parallel()
 	shape := model.Shape{Batch: 3, Frames: 37, Tokens: 4}
-	for _, c := range []model.Config{tiny(2, 1), tiny(4, 2), tiny(8, 1), tiny(4, 0)} {
+	for _, c := range []model.Config{tiny(2, 1), tiny(4, 2), tiny(8, 1), tiny(4, 0), regularized(tiny(2, 1)), regularized(tiny(4, 0))} {
 		for _, purpose := range []model.Purpose{model.Training, model.Scoring, model.Transcribing} {
-			t.Run(fmt.Sprintf("subsampling %d, %d decoder layers, purpose %d", c.Subsampling, c.DecoderLayers, purpose), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%+v, purpose %d", c, purpose), func(t *testing.T) {
 				r, g := networkRig(t, c, shape, purpose)
 				p := r.compile()
 				for _, s := range p.Steps {

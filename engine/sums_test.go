@@ -117,7 +117,7 @@ func TestSumsThatMustNotBeFused(t *testing.T) {
 			targets, targetLengths := s.IntInput("targets", 1, 2), s.IntInput("target_lengths", 1)
 			s.feeds[targets], s.feeds[targetLengths] = intArray([]int{1, 2}, 4, 3), intArray([]int{1}, 2)
 			logits := s.Linear(y, s.leaf("out", 5, 4), nil)
-			loss := s.Total(s.CrossEntropy(logits, targets, targetLengths, 0), nil, s.leaf("scale", 1), 1)
+			loss := s.Total(s.leaf("scale", 1), op.Share{Loss: s.CrossEntropy(logits, targets, targetLengths, 0), Weight: 1})
 			spec := Spec{Loss: loss, Outputs: map[string]*G.Node{"loss": loss}}
 			for _, name := range []string{"p", "w0", "w1", "w2", "w3", "w4", "out"} {
 				if n := s.named[name]; n != nil {

@@ -52,6 +52,7 @@ type Network struct {
 
 	Logits *G.Node // [B, S, V] of the CTC head
 	CTC    *G.Node // [B] nats
+	Inter  *G.Node // [B] nats, of the CTC head behind the middle block; nil without InterCTCWeight
 	CE     *G.Node // [B] nats, summed over tokens; nil without a decoder
 	Loss   *G.Node // scalar: scale * sum over utterances
 }
@@ -61,11 +62,14 @@ type builder struct {
 	*op.Graph
 	c       Config
 	shape   Shape
+	purpose Purpose
 	net     *Network
 	weights map[string]*G.Node
-	site    uint32 // of the last dropout
+	site    uint32  // of the last dropout
+	branch  float64 // probability with which a residual branch of the block is dropped
 
-	lengths, targets, targetLengths, seeds *G.Node // as the constants above
+	lengths, targets, targetLengths *G.Node // as the constants above
+	seeds                           *G.Node // nil where nothing is dropped: there is no dropout then, whatever an op is asked for
 }
 
 // Build makes the forward graph for a batch shape. The graph's own error, if there is one, is a mistake in this package
@@ -77,18 +81,15 @@ func Build(c Config, shape Shape, purpose Purpose) (*Network, error) {
 	if shape.Batch < 1 || shape.Frames < 1 || shape.Tokens < 1 {
 		return nil, fmt.Errorf("batch shape %+v: each must be 1 or more", shape)
 	}
-	if purpose != Training {
-		c.Dropout = 0
-	}
-	b := begin(c, shape)
-	b.parameters(purpose)
+	b := begin(c, shape, purpose)
+	b.parameters()
 	x := b.Input(Features, shape.Batch, shape.Frames, c.NumMels)
 	b.lengths = b.IntInput(Lengths, shape.Batch)
 	if purpose != Transcribing {
 		b.targets = b.IntInput(Targets, shape.Batch, shape.Tokens)
 		b.targetLengths = b.IntInput(TargetLengths, shape.Batch)
 	}
-	if c.Dropout > 0 {
+	if purpose == Training && (c.Dropout > 0 || c.StochasticDepth > 0) {
 		b.seeds = b.IntInput(Seeds, shape.Batch, 2)
 	}
 	encoded := b.encoder(x)
@@ -99,17 +100,17 @@ func Build(c Config, shape Shape, purpose Purpose) (*Network, error) {
 	return b.net, b.Err()
 }
 
-func begin(c Config, shape Shape) *builder {
+func begin(c Config, shape Shape, purpose Purpose) *builder {
 	g := op.NewGraph()
 	return &builder{
-		Graph: g, c: c, shape: shape, weights: map[string]*G.Node{}, net: &Network{Graph: g, Taps: map[string]*G.Node{}},
+		Graph: g, c: c, shape: shape, purpose: purpose, weights: map[string]*G.Node{}, net: &Network{Graph: g, Taps: map[string]*G.Node{}},
 	}
 }
 
 // parameters adds those that the purpose needs to the graph.
-func (b *builder) parameters(purpose Purpose) {
+func (b *builder) parameters() {
 	for _, p := range Parameters(b.c) {
-		if purpose == Transcribing && strings.HasPrefix(p.Name, "decoder.") {
+		if b.purpose == Transcribing && strings.HasPrefix(p.Name, "decoder.") {
 			continue
 		}
 		n := b.Input(p.Name, p.Shape...)
@@ -121,15 +122,37 @@ func (b *builder) parameters(purpose Purpose) {
 // losses are CTC, the decoder with its cross-entropy, and their sum.
 func (b *builder) losses(encoded *G.Node) {
 	c, net := b.c, b.net
-	b.At("ctc.loss")
-	net.CTC = b.CTC(net.Logits, b.lengths, b.targets, b.targetLengths, c.Subsampling)
+	net.CTC = b.ctcLoss("ctc.loss", net.Logits)
 	if c.DecoderLayers > 0 {
 		logits := b.tap("decoder.logits", b.decoder(encoded))
 		b.At("decoder.loss")
 		net.CE = b.CrossEntropy(logits, b.targets, b.targetLengths, c.LabelSmoothing)
 	}
+	ctc, inter, ce := c.Shares(b.purpose)
+	var losses []op.Share
+	for _, l := range []op.Share{{Loss: net.CTC, Weight: ctc}, {Loss: net.Inter, Weight: inter}, {Loss: net.CE, Weight: ce}} {
+		if l.Loss != nil {
+			losses = append(losses, l)
+		}
+	}
 	b.At("loss")
-	net.Loss = b.Total(net.CTC, net.CE, b.Input(Scale, 1), c.CTCWeight)
+	net.Loss = b.Total(b.Input(Scale, 1), losses...)
+}
+
+// ctcLoss is the loss [B] of logits [B, S, V], called name.
+func (b *builder) ctcLoss(name string, logits *G.Node) *G.Node {
+	b.At(name)
+	return b.CTC(logits, b.lengths, b.targets, b.targetLengths, b.c.Subsampling)
+}
+
+// middleCTC is intermediate CTC (Lee and Watanabe 2021, "Intermediate loss regularization for CTC-based speech
+// recognition", section 2.3): the loss of the CTC head, with the very weights of the final one, on the output of the
+// encoder's middle block, x [B, S, d].
+func (b *builder) middleCTC(x *G.Node) {
+	b.In("")
+	b.At("ctc.middle")
+	logits := b.tap("ctc.middle.logits", b.Linear(x, b.weight("ctc.weight"), b.weight("ctc.bias")))
+	b.net.Inter = b.ctcLoss("ctc.middle.loss", logits)
 }
 
 // table adds a constant table that graphs of all shapes share.
@@ -168,10 +191,19 @@ func (b *builder) norm(name string, x *G.Node) *G.Node {
 	return b.LayerNorm(x, b.weight(name+".weight"), b.weight(name+".bias"))
 }
 
-// residual is x + alpha * Dropout(y), called name.
+// begins starts block n, called name, of so many. The deeper it stands the more often its residual branches are dropped
+// (Huang et al. 2016, "Deep networks with stochastic depth", equation 4), each for itself.
+func (b *builder) begins(name string, n, blocks int) {
+	b.In(name)
+	b.branch = b.c.StochasticDepth * float64(n+1) / float64(blocks)
+}
+
+// residual is x + alpha * Dropout(y), called name, where all of y may be dropped.
 func (b *builder) residual(name string, x *G.Node, alpha float32, y *G.Node) *G.Node {
 	b.At(name)
-	return b.tap(name, b.Residual(x, alpha, y, b.seeds, b.drop()))
+	d := b.drop()
+	d.Branch = b.branch
+	return b.tap(name, b.Residual(x, alpha, y, b.seeds, d))
 }
 
 // dropout is a dropout of its own, called name.

@@ -27,6 +27,10 @@ type Config struct {
 	Dropout           float64 `json:"dropout"`
 	CTCWeight         float64 `json:"ctc_weight"` // share of CTC in the loss; the rest is cross-entropy
 	LabelSmoothing    float64 `json:"label_smoothing"`
+
+	// Of training alone. What came later is left out of a model's description where it is off.
+	InterCTCWeight  float64 `json:"inter_ctc_weight,omitempty"` // share of the middle block's CTC in that of the loss
+	StochasticDepth float64 `json:"stochastic_depth,omitempty"` // probability with which a branch of the last blocks is dropped
 }
 
 // mostWidth and mostLayers bound the sizes of a network: far beyond what this trainer is for, and so small that
@@ -72,7 +76,25 @@ func (c Config) Validate() error {
 	require(c.Dropout >= 0 && c.Dropout < 1, "dropout", "dropout is %g, want 0 or more and below 1", c.Dropout)
 	require(c.CTCWeight >= 0 && c.CTCWeight <= 1, "ctc_weight", "ctc_weight is %g, want 0 to 1", c.CTCWeight)
 	require(c.LabelSmoothing >= 0 && c.LabelSmoothing < 1, "label_smoothing", "label_smoothing is %g, want 0 or more and below 1", c.LabelSmoothing)
+	require(c.InterCTCWeight >= 0 && c.InterCTCWeight < 1, "inter_ctc_weight", "inter_ctc_weight is %g, want 0 (off) or more and below 1", c.InterCTCWeight)
+	require(c.StochasticDepth >= 0 && c.StochasticDepth < 1, "stochastic_depth", "stochastic_depth is %g, want 0 (off) or more and below 1", c.StochasticDepth)
+	require(!(c.InterCTCWeight > 0) || c.EncoderLayers >= 2, "inter_ctc_weight encoder_layers",
+		"inter_ctc_weight is %g, and encoder_layers %d: there is no block in the middle; want 2 or more, or inter_ctc_weight 0", c.InterCTCWeight, c.EncoderLayers)
 	return errors.Join(problems...)
+}
+
+// Shares are what the losses of an utterance count in its total, which training minimizes: the CTC head's behind the
+// last block, behind the middle one, and the decoder's cross-entropy. They sum to 1. There is no loss behind the middle
+// block where its share is 0, and no cross-entropy without a decoder.
+func (c Config) Shares(purpose Purpose) (ctc, inter, ce float64) {
+	ctc = 1
+	if c.DecoderLayers > 0 {
+		ctc, ce = c.CTCWeight, 1-c.CTCWeight
+	}
+	if purpose == Training {
+		ctc, inter = ctc*(1-c.InterCTCWeight), ctc*c.InterCTCWeight
+	}
+	return ctc, inter, ce
 }
 
 // stages is the number of halvings of the subsampling.

@@ -16,14 +16,15 @@ func (b *builder) decoder(encoded *G.Node) *G.Node {
 	x := b.tap("decoder.embedded", b.Embed(b.targets, b.weight("decoder.embed.weight"), positions))
 	x = b.dropout("decoder.dropout", x)
 	for n := range b.c.DecoderLayers {
-		x = b.decoderBlock(fmt.Sprintf("decoder.blocks.%d", n), x, encoded)
+		x = b.decoderBlock(n, x, encoded)
 	}
 	x = b.tap("decoder.norm.out", b.norm("decoder.norm", x))
 	return b.linear("decoder.out", x)
 }
 
-func (b *builder) decoderBlock(name string, x, encoded *G.Node) *G.Node {
-	b.In(name)
+func (b *builder) decoderBlock(n int, x, encoded *G.Node) *G.Node {
+	name := fmt.Sprintf("decoder.blocks.%d", n)
+	b.begins(name, n, b.c.DecoderLayers)
 	defer b.In("")
 	x = b.residual(name+".after_self", x, 1, b.selfAttention(name+".self", x))
 	x = b.residual(name+".after_cross", x, 1, b.crossAttention(name+".cross", x, encoded))

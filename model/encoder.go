@@ -12,8 +12,12 @@ import (
 func (b *builder) encoder(x *G.Node) *G.Node {
 	x = b.subsample(x)
 	positions := b.table(Positions, 2*b.shape.Encoded(b.c)-1)
+	_, inter, _ := b.c.Shares(b.purpose)
 	for n := range b.c.EncoderLayers {
-		x = b.encoderBlock(fmt.Sprintf("encoder.blocks.%d", n), x, positions)
+		x = b.encoderBlock(n, x, positions)
+		if inter > 0 && n+1 == b.c.EncoderLayers/2 {
+			b.middleCTC(x)
+		}
 	}
 	return x
 }
@@ -41,8 +45,9 @@ func (b *builder) subsample(x *G.Node) *G.Node {
 }
 
 // encoderBlock is one Conformer block (Gulati et al. 2020, section 2), with LayerNorm in place of BatchNorm.
-func (b *builder) encoderBlock(name string, x, positions *G.Node) *G.Node {
-	b.In(name)
+func (b *builder) encoderBlock(n int, x, positions *G.Node) *G.Node {
+	name := fmt.Sprintf("encoder.blocks.%d", n)
+	b.begins(name, n, b.c.EncoderLayers)
 	defer b.In("")
 	x = b.residual(name+".after_ffn1", x, 0.5, b.feedForward(name+".ffn1", x))
 	x = b.residual(name+".after_attn", x, 1, b.relativeAttention(name+".attn", x, positions))

@@ -6,7 +6,9 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Residual is z = x + alpha*drop(y), with drop as in [Graph.Dropout].
+// Residual is z = x + alpha*drop(y), with drop as in [Graph.Dropout]. With d.Branch it is stochastic depth (Huang et al.
+// 2016, "Deep networks with stochastic depth", section 3): for an utterance z is x with that probability, and else y is
+// also divided by 1 less it, so that nothing has to be scaled where all branches are kept.
 //
 //	x, y [B, ...], seeds [B, 2] int or nil -> z like x
 //	dx = dz (the same node)    dy = alpha*drop(dz), or dz itself where that is the same
@@ -29,12 +31,15 @@ type (
 	residualGrad struct{ residualShape }
 )
 
+// kept is what a branch that is not dropped as a whole is multiplied by.
+func (s *residualShape) kept() float32 { return float32(float64(s.alpha) * keptScale(s.d.Branch)) }
+
 func newResidual(alpha float32, d Drop) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
 		if !same(in[0], in[1]) || in[0].Shape.Dims() < 1 || len(in) == 3 && !isSeeds(in[2], in[0]) {
 			return nil, want("residual", "[B, ...], the same, [B, 2] int", in)
 		}
-		if err := d.check(); err != nil {
+		if err := d.checkBranch(); err != nil {
 			return nil, err
 		}
 		s := residualShape{in[0].Shape[0], in[0].Elements() / in[0].Shape[0], alpha, d}

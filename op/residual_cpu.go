@@ -11,8 +11,12 @@ func (s residual) runCPU(_ *Env, z Tensor, in []Tensor) {
 		return
 	}
 	for b := range s.batch {
-		x, y := block(in[0], b, s.batch), block(in[1], b, s.batch)
-		simd.AddDropout(block(z, b, s.batch), x, s.alpha, y, 0, s.d.of(in[2].Ints, b))
+		out, x, y := block(z, b, s.batch), block(in[0], b, s.batch), block(in[1], b, s.batch)
+		if s.d.dropsBranch(in[2].Ints, b) {
+			copy(out, x)
+			continue
+		}
+		simd.AddDropout(out, x, s.kept(), y, 0, s.d.of(in[2].Ints, b))
 	}
 }
 
@@ -23,9 +27,13 @@ func (s residualGrad) runCPU(_ *Env, dy Tensor, in []Tensor) {
 	}
 	for b := range s.batch {
 		out := block(dy, b, s.batch)
+		if s.d.dropsBranch(in[1].Ints, b) {
+			clear(out)
+			continue
+		}
 		simd.Dropout(out, block(in[0], b, s.batch), 0, s.d.of(in[1].Ints, b))
-		if s.alpha != 1 {
-			simd.Scale(out, s.alpha, out)
+		if kept := s.kept(); kept != 1 {
+			simd.Scale(out, kept, out)
 		}
 	}
 }

@@ -19,6 +19,6 @@ func (s residualGrad) cuda(set Setting) Kernel {
 
 // args are those of a kernel with n operands beside the seeds, which are there with dropout only.
 func (s residualShape) args(n int, set Setting) []cuda.Arg {
-	args := append(pointers(n), cuda.Float(s.alpha), cuda.Int(s.elements))
-	return append(args, dropArgs(s.d, n, len(set.In) > n)...)
+	args := append(pointers(n), cuda.Float(s.kept()), cuda.Int(s.elements))
+	return append(append(args, dropArgs(s.d, n, len(set.In) > n)...), cuda.Uint(threshold(s.d.Branch)))
 }

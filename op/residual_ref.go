@@ -14,7 +14,7 @@ func (s residualGrad) ref(dy Array, in []Array) {
 	}
 }
 
-// factors is alpha times the dropout factor of each of n elements; seeds is empty without dropout.
+// factors is alpha times the dropout factor of each of n elements, and of the branch; seeds is empty without dropout.
 func (s residualShape) factors(seeds []Array, n int) []float64 {
 	f := make([]float64, n)
 	for i := range f {
@@ -22,6 +22,13 @@ func (s residualShape) factors(seeds []Array, n int) []float64 {
 	}
 	if len(seeds) > 0 {
 		f = s.d.factors(seeds[0].Ints, s.batch, n)
+		for i := range f {
+			if s.d.dropsBranch(seeds[0].Ints, i/s.elements) {
+				f[i] = 0
+			} else {
+				f[i] *= keptScale(s.d.Branch)
+			}
+		}
 	}
 	for i := range f {
 		f[i] *= float64(s.alpha)

@@ -16,7 +16,7 @@ func TestSwishGolden(t *testing.T) {
 
 func TestSwishRefuses(t *testing.T) {
 	refuses(t, "keys of another batch", func(g *op.Graph) {
-		g.Swish(g.Input("x", 2, 3), g.IntInput("seeds", 1, 2), op.Drop{0.5, 1})
+		g.Swish(g.Input("x", 2, 3), g.IntInput("seeds", 1, 2), op.Drop{P: 0.5, Site: 1})
 	})
 	refuses(t, "integers", func(g *op.Graph) { g.Swish(g.IntInput("x", 2, 3), nil, op.Drop{}) })
 }

@@ -1,11 +1,13 @@
 #include "card.cuh"
 #include "warp.cuh"
 
-// total: loss = scale * the sum of weight_a*a + weight_b*b, in float64. a, b [n] or b null, scale [1], loss [1]. One warp.
-extern "C" __global__ void total(const float* a, double weight_a, const float* b, double weight_b, const float* scale, float* loss,
-                                 int n) {
+// total: loss = scale * the sum of weight_a*a + weight_b*b + weight_c*c, in float64. a, b, c [n], of which b and c may be
+// null, scale [1], loss [1]. One warp.
+extern "C" __global__ void total(const float* a, double weight_a, const float* b, double weight_b, const float* c, double weight_c,
+                                 const float* scale, float* loss, int n) {
   double sum = 0;
-  for (int i = threadIdx.x; i < n; i += 32) sum += weight_a * a[i] + (b ? weight_b * b[i] : 0.);
+  for (int i = threadIdx.x; i < n; i += 32)
+    sum += weight_a * a[i] + (b ? weight_b * b[i] : 0.) + (c ? weight_c * c[i] : 0.);
   sum = warp_sum(sum);
   if (threadIdx.x == 0) *loss = (float)(sum * scale[0]);
 }

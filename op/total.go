@@ -7,19 +7,29 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Total is the scalar loss: a sum over utterances, times a scale that the trainer feeds: 1 over the number of
-// utterances in the whole accumulation window, and the loss scale of half precision.
+// Share is a loss [B] of each utterance, and what it counts in [Graph.Total].
+type Share struct {
+	Loss   *G.Node
+	Weight float64
+}
+
+// mostShares is how many losses Total adds up at most.
+const mostShares = 3
+
+// Total is the scalar loss: a sum over utterances of one to three losses, times a scale that the trainer feeds: 1 over
+// the number of utterances in the whole accumulation window, and the loss scale of half precision.
 //
-//	ctc, ce [B], scale [1] -> loss = scale * sum_b (weight*ctc_b + (1-weight)*ce_b)
-//	ce nil                 -> loss = scale * sum_b ctc_b
-//	dctc_b = dloss*scale*weight    dce_b = dloss*scale*(1-weight)
+//	losses l_i [B] with weights w_i, scale [1] -> loss = scale * sum_b sum_i w_i*l_ib
+//	dl_ib = dloss*scale*w_i
 //
 // scale has no gradient.
-func (g *Graph) Total(ctc, ce, scale *G.Node, weight float64) *G.Node {
-	if ce == nil {
-		return g.add(newTotal([]float64{1}), ctc, scale)
+func (g *Graph) Total(scale *G.Node, losses ...Share) *G.Node {
+	var weights []float64
+	var nodes []*G.Node
+	for _, l := range losses {
+		weights, nodes = append(weights, l.Weight), append(nodes, l.Loss)
 	}
-	return g.add(newTotal([]float64{weight, 1 - weight}), ctc, ce, scale)
+	return g.add(newTotal(weights), append(nodes, scale)...)
 }
 
 // total sums the losses with a weight each; the scale is the last operand. totalGrad is for one of them.
@@ -37,12 +47,12 @@ type (
 func newTotal(weights []float64) func(in []Type) (*Op, error) {
 	return func(in []Type) (*Op, error) {
 		n := len(weights)
-		ok := in[0].Shape.Dims() == 1 && isVector(in[n], 1)
+		ok := n >= 1 && n <= mostShares && in[0].Shape.Dims() == 1 && isVector(in[n], 1)
 		for _, t := range in[:n] {
 			ok = ok && isVector(t, in[0].Elements())
 		}
 		if !ok {
-			return nil, want("total", "[B] for each loss, [1]", in)
+			return nil, want("total", "[B] for each of 1 to 3 losses, [1]", in)
 		}
 		wrt := make([]bool, len(in))
 		for i := range n {

@@ -7,9 +7,13 @@ func (totalGrad) precision() Precision { return Precision{} }
 
 func (s total) cuda(Setting) Kernel {
 	n := len(s.weights)
-	args := []cuda.Arg{cuda.Ptr(cuda.In(0)), cuda.Double(s.weights[0]), cuda.Null(), cuda.Double(0)}
-	if n == 2 {
-		args[2], args[3] = cuda.Ptr(cuda.In(1)), cuda.Double(s.weights[1])
+	var args []cuda.Arg
+	for i := range mostShares {
+		if i < n {
+			args = append(args, cuda.Ptr(cuda.In(i)), cuda.Double(s.weights[i]))
+		} else {
+			args = append(args, cuda.Null(), cuda.Double(0))
+		}
 	}
 	return Kernel{Launches: []cuda.Launch{{
 		Kernel: "total", Block: 32, Args: append(args, cuda.Ptr(cuda.In(n)), cuda.Ptr(cuda.Out()), cuda.Int(s.batch)),

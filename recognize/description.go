@@ -194,10 +194,12 @@ func fromState(state json.RawMessage) (*Description, error) {
 	return d, d.validate()
 }
 
-// keysOf lists the JSON keys of a struct.
+// keysOf lists the JSON keys of a struct that are always written: what came later is left out where it is not set.
 func keysOf(v any) (keys []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
-		keys = append(keys, f.Tag.Get("json"))
+		if key, options, _ := strings.Cut(f.Tag.Get("json"), ","); options != "omitempty" {
+			keys = append(keys, key)
+		}
 	}
 	return keys
 }

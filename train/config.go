@@ -47,8 +47,9 @@ type DataConfig struct {
 	TimeShare         float64   `yaml:"time_share" default:"0.05" check:"share" help:"SpecAugment: widest time mask, as a share of the utterance's frames"`
 	SpeedPerturb      bool      `yaml:"speed_perturb" default:"true" check:"any" help:"play training utterances at a speed drawn from speeds"`
 	Speeds            []float64 `yaml:"speeds" default:"0.9,1,1.1" check:"0.5..2" help:"speeds of speed_perturb, all equally likely"`
-	LightFirstEpochs  int       `yaml:"light_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training have lighter masks and fewer speeds, none in the first and more from epoch to epoch"`
+	LightFirstEpochs  int       `yaml:"light_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training have lighter masks, smaller warps and fewer speeds, none in the first and more from epoch to epoch"`
 	SortFirstEpochs   int       `yaml:"sort_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training go from short utterances to long ones; all others are shuffled"`
+	VTLP              float64   `yaml:"vtlp" default:"0" check:"0..0.5" zero:"off" help:"vocal tract length perturbation in training: frequencies are multiplied by a factor drawn from 1-vtlp to 1+vtlp"`
 	NumWorkers        int       `yaml:"num_workers" default:"2" check:"1..1024" resume:"free" help:"goroutines that prepare data ahead of training"`
 }
 
@@ -65,6 +66,8 @@ type ModelConfig struct {
 	Dropout           float64 `yaml:"dropout" default:"0.1" check:"0..<1" help:"share of activations dropped in training"`
 	CTCWeight         float64 `yaml:"ctc_weight" default:"0.3" check:"share" help:"share of CTC in the loss; the rest is the decoder's cross-entropy; without a decoder all is CTC"`
 	LabelSmoothing    float64 `yaml:"label_smoothing" default:"0.1" check:"0..<1" help:"label smoothing of the decoder's cross-entropy"`
+	InterCTCWeight    float64 `yaml:"inter_ctc_weight" default:"0" check:"0..<1" zero:"off" help:"share of CTC in the loss that is taken behind the middle encoder block, by the same output layer, in training"`
+	StochasticDepth   float64 `yaml:"stochastic_depth" default:"0" check:"0..<1" zero:"off" help:"probability with which a residual branch of the last block is dropped for an utterance, in training; less in the blocks before, in proportion to their number"`
 }
 
 // OptimizerConfig is about updates.
@@ -77,6 +80,8 @@ type OptimizerConfig struct {
 	WarmupUpdates int      `yaml:"warmup_updates" default:"1000" check:"1.." help:"updates over which the learning rate rises"`
 	WarmupShare   float64  `yaml:"warmup_share" default:"0" check:"share" zero:"warmup_updates counts" instead:"warmup_updates" help:"in place of warmup_updates: share of the updates of num_epochs over which the learning rate rises"`
 	LongWarmup    bool     `yaml:"long_warmup" default:"false" check:"any" resume:"free" help:"allow a warm-up that is longer than num_epochs: the learning rate never gets to its peak"`
+	Schedule      string   `yaml:"schedule" default:"noam" check:"noam|cosine|linear|one_cycle|constant" help:"what the learning rate does after the warm-up: it falls with the square root (noam), to final_rate at the end of num_epochs by half a cosine or a line (cosine, linear), to next to nothing by half a cosine, as it rises before (one_cycle), or stays (constant)"`
+	FinalRate     float64  `yaml:"final_rate" default:"0" check:"share" help:"share of learning_rate at which the schedules cosine and linear end"`
 	WeightDecay   float64  `yaml:"weight_decay" default:"0.001" check:"0..<1" help:"decoupled weight decay"`
 	GradClip      float64  `yaml:"grad_clip" default:"5" check:">0.." help:"largest gradient norm; larger ones are scaled down"`
 	Freeze        []string `yaml:"freeze" default:"" check:"words" resume:"fixed" help:"parts of the network that stay as they are, by the first names of their parameters, such as encoder.subsample,encoder.blocks.0"`
@@ -130,6 +135,7 @@ func (c Config) Network(vocab int) model.Config {
 		DModel: m.DModel, Heads: m.Heads, EncoderLayers: m.EncoderLayers, DecoderLayers: m.DecoderLayers,
 		ConvKernel: m.ConvKernel, Subsampling: m.Subsampling, SubsampleChannels: m.SubsampleChannels,
 		NumMels: c.Data.NumMels, Vocab: vocab, Dropout: m.Dropout, CTCWeight: m.CTCWeight, LabelSmoothing: m.LabelSmoothing,
+		InterCTCWeight: m.InterCTCWeight, StochasticDepth: m.StochasticDepth,
 	}
 }
 
@@ -156,6 +162,7 @@ func (c Config) Augment() feature.Augment {
 	if c.Data.SpecAugment {
 		a.FreqMasks, a.FreqWidth, a.TimeMasks, a.TimeShare = c.Data.FreqMasks, c.Data.FreqWidth, c.Data.TimeMasks, c.Data.TimeShare
 	}
+	a.VTLP = c.Data.VTLP
 	a.LightEpochs = c.Data.LightFirstEpochs
 	return a
 }

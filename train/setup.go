@@ -130,7 +130,7 @@ func (r *run) equip(replica update.Replica) {
 	r.replica = replica
 	c := r.cfg.Optimizer
 	r.updater = update.New(r.net, replica, update.Options{
-		BatchSize: c.BatchSize, Half: r.cfg.Run.FP16, Seed: r.cfg.Run.Seed, LearningRate: c.LearningRate, Warmup: r.ledger.state.Warmup.Updates,
+		BatchSize: c.BatchSize, Half: r.cfg.Run.FP16, Seed: r.cfg.Run.Seed, Rate: r.rate,
 		WeightDecay: c.WeightDecay, GradClip: c.GradClip,
 	})
 	fit := r.fit()
@@ -138,14 +138,21 @@ func (r *run) equip(replica update.Replica) {
 	fit.Relieved = r.relieved
 }
 
-// restore sets weights, moments and counters, and says where the run stands.
+// restore sets weights, moments, counters and the learning rate's schedule, and says where the run stands.
 func (r *run) restore() error {
-	return r.ledger.restore(r.updater, r.sets.train, r.sets.loader.Windows())
+	if err := r.ledger.restore(r.updater, r.sets.train, r.sets.loader.Windows()); err != nil {
+		return err
+	}
+	r.setSchedule()
+	r.ledger.keep()
+	return nil
 }
 
 // begin opens metrics.jsonl, writes its first record, and warns of what can be seen before the first update.
 func (r *run) begin() error {
+	r.sayRates()
 	r.warnOfWarmup()
+	r.warnOfSchedule()
 	r.metrics = &metrics{} // which writes nothing
 	if !r.profiling() {
 		if err := r.ledger.checkSpace(); err != nil {

@@ -20,6 +20,7 @@ type state struct {
 	Progress   progress         `json:"progress"`
 	LossScale  update.LossScale `json:"loss_scale"`
 	Warmup     warmup           `json:"warmup,omitzero"`
+	Schedule   update.Schedule  `json:"schedule,omitzero"` // of the learning rate
 	Lessons    lessons          `json:"memory,omitzero"`
 	Since      sums             `json:"since_record,omitzero"`
 	Epoch      epochLosses      `json:"epoch_losses,omitzero"`

@@ -7,6 +7,7 @@ import (
 	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
 	"konkanitrain/internal/settings"
+	"konkanitrain/update"
 )
 
 // maxWindow is the most utterances in an update: far more than is of use, and few enough to plan with.
@@ -26,6 +27,8 @@ func (c Config) Validate() error {
 	o, r := c.Optimizer, c.Run
 	p.Require(o.BatchSize < 1 || o.GradAccum <= maxWindow/o.BatchSize, "batch_size grad_accum",
 		"batch_size %d x grad_accum %d: want at most %d utterances in an update", o.BatchSize, o.GradAccum, maxWindow)
+	p.Require(o.FinalRate == 0 || o.Schedule == update.Cosine || o.Schedule == update.Linear, "final_rate schedule",
+		"final_rate is %g, and schedule %s does not end at a share of learning_rate that is set: leave final_rate out, or set schedule to cosine or linear", o.FinalRate, o.Schedule)
 	p.Require(r.Resume == "" || r.InitFrom == "", "resume init_from", "resume and init_from are both set: a resumed run has its weights already")
 	p.Require(r.InitFrom != "" || !r.InitPartial, "init_partial init_from", "init_partial is on, and init_from names no model to take anything from")
 	p.Add(settings.About("device", r.device().Check()))
@@ -61,10 +64,15 @@ func (c Config) dataRules(p *settings.Problems) {
 	if features.Normalize == feature.Global {
 		features.Normalize = feature.None // its statistics are not there yet
 	}
-	p.Add(settings.About("num_mels sample_rate normalize", features.Validate()))
-	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share light_first_epochs", c.Augment().Validate()))
-	p.Require(d.LightFirstEpochs == 0 || d.SpecAugment || d.SpeedPerturb, "light_first_epochs spec_augment speed_perturb",
-		"light_first_epochs is %d, but spec_augment and speed_perturb are off: there is nothing that could grow; set light_first_epochs to 0 as well", d.LightFirstEpochs)
+	augment := c.Augment()
+	wrongFeatures, wrongAugment := features.Validate(), augment.Validate()
+	p.Add(settings.About("num_mels sample_rate normalize", wrongFeatures))
+	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share vtlp light_first_epochs", wrongAugment))
+	if wrongFeatures == nil && wrongAugment == nil {
+		p.Add(settings.About("vtlp num_mels", augment.CheckWarps(features)))
+	}
+	p.Require(d.LightFirstEpochs == 0 || d.SpecAugment || d.SpeedPerturb || d.VTLP > 0, "light_first_epochs spec_augment speed_perturb",
+		"light_first_epochs is %d, but no augmentation is on: there is nothing that could grow; set light_first_epochs to 0 as well", d.LightFirstEpochs)
 }
 
 // tokenizerRules are about what texts are cut into.

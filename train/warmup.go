@@ -44,7 +44,7 @@ func (r *run) warnOfWarmup() {
 	switch {
 	case r.profiling() || r.ended():
 	case w > total:
-		r.report.say("WARNING: %s: it gets only to %.2g %% of learning_rate; train longer, or %s", r.rises(total), 100*float64(total)/float64(w), r.shorter(total))
+		r.report.say("WARNING: %s: it gets only to %.2g %% of learning_rate; train longer, or %s", r.rises(total), 100*r.ledger.state.Schedule.Rate(total)/r.cfg.Optimizer.LearningRate, r.shorter(total))
 	case w > mostWarmup(total):
 		r.report.say("WARNING: %s: %.0f %% of the training, where a third or less is usual; train longer, or %s",
 			r.rises(total), 100*float64(w)/float64(total), r.shorter(total))

@@ -20,7 +20,7 @@ func (u *Updater) learn(l engine.Learner[Variant], window []*data.Example, scale
 		return out, nil
 	}
 	number := u.Updates + 1
-	rate := LearningRate(u.o.LearningRate, u.o.Warmup, number)
+	rate := u.o.Rate(number)
 	step := engine.Learning{AdamW: engine.AdamW{Number: number, LR: rate, Decay: u.o.WeightDecay}, Clip: u.o.GradClip, LossScale: scale}
 	if u.Next != nil {
 		step.Meanwhile = func() { r.takeUp(l, u.Next(), ask) }

@@ -25,6 +25,7 @@ type Replica = engine.Replica[Variant]
 // Names of the programs' outputs.
 const (
 	outCTC    = "ctc"    // [B] nats
+	outInter  = "inter"  // [B] nats, of the CTC head behind the middle block, where that counts
 	outCE     = "ce"     // [B] nats, with a decoder
 	outLogits = "logits" // [B, S, V] of the CTC head, without a backward pass
 )
@@ -89,7 +90,7 @@ func (n *network) Spec(v Variant) (engine.Spec, error) {
 	for _, l := range []struct {
 		name string
 		node *gorgonia.Node
-	}{{outCTC, net.CTC}, {outCE, net.CE}} {
+	}{{outCTC, net.CTC}, {outInter, net.Inter}, {outCE, net.CE}} {
 		if l.node != nil {
 			spec.Outputs[l.name] = l.node
 			spec.Losses = append(spec.Losses, l.name)

@@ -34,7 +34,7 @@ func TestLearningRateFollowsTheSchedule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := LearningRate(2, example.Warmup, update) / 2; !(math.Abs(got-want) <= 1e-15) {
+		if got := noam(2, example.Warmup)(update) / 2; !(math.Abs(got-want) <= 1e-15) {
 			t.Errorf("update %d: %v of the peak, want %v", update, got, want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestLearningRateCountsUpdates(t *testing.T) {
 	net := tinyNetwork(4, 0)
 	crew := newCrew(t, net, 1)
 	o := options
-	o.LearningRate, o.Warmup = 0.02, 3
+	o.Rate = noam(0.02, 3)
 	window := windowOfFour(net)[:2]
 	for _, from := range []int{0, 7} {
 		u := New(net, crew, o)
@@ -114,7 +114,7 @@ func (l linear) Spec(int) (engine.Spec, error) {
 		}
 		s.Weights, sum = append(s.Weights, w), y
 	}
-	s.Loss = g.Total(sum, nil, g.Input("scale", 1), 1)
+	s.Loss = g.Total(g.Input("scale", 1), op.Share{Loss: sum, Weight: 1})
 	s.Grads = g.Grad(s.Loss, s.Weights...)
 	return s, g.Err()
 }
@@ -246,7 +246,7 @@ func TestUpdatesAreTheReferences(t *testing.T) {
 			grads[p.Name] = singles(read(fmt.Sprintf("update.%02d.grad.%s", k+1, p.Name)))
 		}
 		norm := b.feed(grads)
-		clip, rate := ClipScale(norm, set("clip")), LearningRate(set("peak"), int(set("warmup")), k+1)
+		clip, rate := ClipScale(norm, set("clip")), noam(set("peak"), int(set("warmup")))(k+1)
 		testkit.Close(t, "norm, clip, rate", []float64{norm / norms[k], clip, rate}, []float64{1, clips[k], rates[k]}, 1e-6)
 		if err := b.Update(engine.AdamW{Number: k + 1, LR: rate, GradScale: clip, Decay: set("weight_decay")}); err != nil {
 			t.Fatal(err)

@@ -42,8 +42,10 @@ func newWork(net model.Config, r Replica, batchSize int) *work {
 
 // Loss is what came out for one utterance, in nats.
 type Loss struct {
-	CTC, CE, Total float64
-	Infeasible     bool // the target has no alignment with so few frames: CTC counts 0
+	CTC, CE    float64
+	Inter      float64 // CTC behind the middle block, in training
+	Total      float64 // of these by their shares: what is minimized
+	Infeasible bool    // the target has no alignment with so few frames: CTC counts 0
 }
 
 // Ask says what is wanted of a pass.
@@ -244,7 +246,8 @@ func (w *work) late(i int, in engine.Inputs) error {
 // collect reads what came out of micro-batch i into the losses of its rows.
 func (w *work) collect(i int, out engine.Outputs) error {
 	b := w.batches[i]
-	ctc, ce, logits := out.Output(outCTC).Data, out.Output(outCE).Data, out.Output(outLogits).Data
+	ctc, inter, ce, logits := out.Output(outCTC).Data, out.Output(outInter).Data, out.Output(outCE).Data, out.Output(outLogits).Data
+	ctcShare, interShare, ceShare := w.net.Shares(w.asked.Purpose)
 	size := b.shape.Encoded(w.net) * w.net.Vocab
 	for row, k := range b.rows {
 		e := w.window[k]
@@ -253,11 +256,13 @@ func (w *work) collect(i int, out engine.Outputs) error {
 		}
 		if ctc != nil {
 			l := Loss{CTC: float64(ctc[row]), Infeasible: !frames.Feasible(e.Frames, w.net.Subsampling, e.Tokens)}
-			l.Total = l.CTC
+			if inter != nil {
+				l.Inter = float64(inter[row])
+			}
 			if ce != nil {
 				l.CE = float64(ce[row])
-				l.Total = w.net.CTCWeight*l.CTC + (1-w.net.CTCWeight)*l.CE
 			}
+			l.Total = ctcShare*l.CTC + interShare*l.Inter + ceShare*l.CE
 			w.losses[k] = l
 		}
 		if w.asked.Logits != nil {

@@ -10,16 +10,18 @@ import (
 	"konkanitrain/internal/philox"
 )
 
-// Augment changes training utterances at random: their speed, and blocks of their
-// features that are hidden (SpecAugment, Park et al. 2019). Every choice is a function
-// of a key (see [Key]) and of the utterance's true length: never of padding, of batch
-// mates or of how often it is asked for. What it is like in an epoch is what At says.
+// Augment changes training utterances at random: their speed, their frequencies (see
+// [Augment.Warp]), and blocks of their features that are hidden (SpecAugment, Park et al.
+// 2019). Every choice is a function of a key (see [Key]) and of the utterance's true
+// length: never of padding, of batch mates, of how often it is asked for, or of what
+// other changes there are. What it is like in an epoch is what At says.
 type Augment struct {
 	Speeds    []float64 // one is chosen, each as likely; none means 1
 	FreqMasks int       // masks over bins
 	FreqWidth int       // the most bins a mask hides
 	TimeMasks int       // masks over frames
 	TimeShare float64   // the most frames a mask hides, as a share of the utterance
+	VTLP      float64   // frequencies are multiplied by a factor from 1-VTLP to 1+VTLP; 0 for none
 
 	LightEpochs int     // the first epochs, in which all of this grows from nothing: see At
 	spared      float64 // the share of utterances whose speed is 1 whatever Speeds says
@@ -56,6 +58,9 @@ func (a Augment) Validate() error {
 	if !(a.TimeShare >= 0 && a.TimeShare <= 1) {
 		all = append(all, fmt.Errorf("time_share is %v; 0 to 1 are possible", a.TimeShare))
 	}
+	if !(a.VTLP >= 0 && a.VTLP <= mostVTLP) {
+		all = append(all, fmt.Errorf("vtlp is %v; 0 to %v are possible", a.VTLP, mostVTLP))
+	}
 	return errors.Join(all...)
 }
 
@@ -63,6 +68,7 @@ func (a Augment) Validate() error {
 const (
 	siteSpeed = 0x5eed0001
 	siteMask  = 0x5eed0002
+	siteVTLP  = 0x5eed0003
 )
 
 // Key is the key of all augmentation draws in an epoch of the utterance whose identity hashes to id (philox.ID).
@@ -85,6 +91,7 @@ func (a *Augment) At(epoch int) Augment {
 	strength := float64(max(epoch, 0)) / float64(a.LightEpochs)
 	now.FreqWidth = int(math.Round(strength * float64(a.FreqWidth)))
 	now.TimeShare *= strength
+	now.VTLP *= strength
 	now.spared = 1 - strength
 	return now
 }

@@ -11,6 +11,8 @@ import (
 type Extractor struct {
 	o               Options
 	bank            *bank
+	mels            *filterBank
+	warped          *filterBank // for the utterance in hand, by its warp; nil before the first one
 	reader          audio.Reader
 	resampled       []float32
 	logmel          []float64 // [T, bins]
@@ -26,7 +28,8 @@ func New(o Options) (*Extractor, error) {
 	if o.Resampler == nil {
 		o.Resampler = audio.NewResampler()
 	}
-	e := &Extractor{o: o, bank: newBank(o), mean: make([]float64, o.NumMels), deviation: make([]float64, o.NumMels)}
+	e := &Extractor{o: o, bank: newBank(o), mels: newFilterBank(o), mean: make([]float64, o.NumMels), deviation: make([]float64, o.NumMels)}
+	e.mels.fill(o, unwarped)
 	if o.Normalize == Global {
 		copy(e.mean, o.Stats.Mean)
 		copy(e.deviation, o.Stats.Deviation)
@@ -73,7 +76,7 @@ func (e *Extractor) Extract(dst []float32, wave []float32, rate int, a *Augment,
 		wave = e.resampled
 	}
 	var frames int
-	e.logmel, frames = e.bank.compute(e.logmel, wave)
+	e.logmel, frames = e.bank.compute(e.logmel, wave, e.filters(a.Warp(key)))
 	dst = audio.Sized(dst, len(e.logmel))
 	if frames == 0 {
 		return dst, 0, nil
@@ -89,6 +92,18 @@ func (e *Extractor) Extract(dst []float32, wave []float32, rate int, a *Augment,
 	}
 	a.Mask(dst, frames, e.o.NumMels, key)
 	return dst, frames, nil
+}
+
+// filters are the mel filters for a factor of frequencies.
+func (e *Extractor) filters(factor float64) []melFilter {
+	if factor == 1 {
+		return e.mels.filters
+	}
+	if e.warped == nil {
+		e.warped = newFilterBank(e.o)
+	}
+	e.warped.fill(e.o, newWarp(factor, e.o.SampleRate))
+	return e.warped.filters
 }
 
 func narrow(dst []float32, x []float64) {

@@ -85,9 +85,15 @@ func BuildCrossEntropy(smoothing float64) Build {
 	return func(g *op.Graph, in []*G.Node) *G.Node { return g.CrossEntropy(in[0], in[1], in[2], smoothing) }
 }
 
-// BuildTotal is [op.Graph.Total] of the two losses and the scale.
-func BuildTotal(weight float64) Build {
-	return func(g *op.Graph, in []*G.Node) *G.Node { return g.Total(in[0], in[1], in[2], weight) }
+// BuildTotal is [op.Graph.Total] of losses with a weight each, and behind them the scale.
+func BuildTotal(weights ...float64) Build {
+	return func(g *op.Graph, in []*G.Node) *G.Node {
+		var losses []op.Share
+		for i, w := range weights {
+			losses = append(losses, op.Share{Loss: in[i], Weight: w})
+		}
+		return g.Total(in[len(weights)], losses...)
+	}
 }
 
 // at is operand i, or nil where it is left out.

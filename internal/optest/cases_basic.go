@@ -129,11 +129,20 @@ func dropoutCases() (cases []Case) {
 			Case{Name: fmt.Sprint("residual/dropout ", alpha), Build: BuildResidual(alpha, drop), Tol: 3e-7, Why: why, In: []op.Array{Floats(r, 3, 4, 50), Floats(r, 3, 4, 50), Seeds(3)}},
 		)
 	}
+	for i, d := range []op.Drop{{Branch: 0.4, Site: 5}, {P: 0.2, Branch: 0.4, Site: 5}} { // seeds of 6 utterances: some are dropped
+		cases = append(cases, Case{
+			Name: fmt.Sprint("residual/a branch dropped as a whole ", i), Build: BuildResidual(0.5, d), Tol: 4e-7, Why: "four roundings",
+			In: []op.Array{Floats(r, 6, 4, 50), Floats(r, 6, 4, 50), Seeds(6)},
+		})
+	}
 	twice := func(g *op.Graph, in []*G.Node) *G.Node { return g.Residual(in[0], 1, in[0], nil, op.Drop{}) }
 	x, y := Sequences(Rand(2), someFrames, 24), Sequences(Rand(3), someFrames, 24)
 	return append(cases,
 		Case{Name: "residual/one node twice", Build: twice, Tol: 3e-7, Why: why, In: []op.Array{Floats(Rand(4), 2, 3)}},
 		Case{Name: "residual/utterances with dropout", Build: BuildResidual(0.5, op.Drop{P: 0.1, Site: 1}), Batch: &Batch{
+			In: []Operand{x, y, SeedsEach(3)}, Rows: rowsOf(someFrames), Extra: 7, Why: "equality",
+		}},
+		Case{Name: "residual/utterances whose branch may be dropped", Build: BuildResidual(0.5, op.Drop{P: 0.1, Branch: 0.5, Site: 1}), Batch: &Batch{
 			In: []Operand{x, y, SeedsEach(3)}, Rows: rowsOf(someFrames), Extra: 7, Why: "equality",
 		}},
 		Case{Name: "residual/utterances", Build: BuildResidual(0.5, op.Drop{}), Batch: &Batch{

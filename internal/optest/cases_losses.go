@@ -3,8 +3,6 @@ package optest
 import (
 	"fmt"
 
-	G "gorgonia.org/gorgonia"
-
 	"konkanitrain/op"
 )
 
@@ -120,9 +118,15 @@ func totalCases() (cases []Case) {
 	const why = "sums in float64, rounded once"
 	for _, weight := range []float64{0.3, 0.5, 0, 1} { // equal weights give both losses one gradient node
 		cases = append(cases, Case{
-			Name: fmt.Sprint("total/weight ", weight), Build: BuildTotal(weight), NoGradient: []int{2}, In: []op.Array{Floats(r, 5), Floats(r, 5), scale}, Tol: 1e-7, Why: why,
+			Name: fmt.Sprint("total/weight ", weight), Build: BuildTotal(weight, 1-weight), NoGradient: []int{2},
+			In: []op.Array{Floats(r, 5), Floats(r, 5), scale}, Tol: 1e-7, Why: why,
 		})
 	}
-	one := func(g *op.Graph, in []*G.Node) *G.Node { return g.Total(in[0], nil, in[1], 0.3) }
-	return append(cases, Case{Name: "total/one loss", Build: one, NoGradient: []int{1}, In: []op.Array{Floats(r, 1), scale}, Tol: 1e-7, Why: why})
+	return append(cases,
+		Case{Name: "total/one loss", Build: BuildTotal(1), NoGradient: []int{1}, In: []op.Array{Floats(r, 1), scale}, Tol: 1e-7, Why: why},
+		Case{
+			Name: "total/three losses", Build: BuildTotal(0.2, 0.1, 0.7), NoGradient: []int{3},
+			In: []op.Array{Floats(r, 37), Floats(r, 37), Floats(r, 37), scale}, Tol: 1e-7, Why: why,
+		},
+	)
 }

@@ -1,0 +1,165 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	G "gorgonia.org/gorgonia"
+
+	"konkanitrain/op"
+)
+
+// regularized is c with everything that is for training on little data.
+func regularized(c Config) Config {
+	c.InterCTCWeight, c.StochasticDepth = 0.4, 0.3
+	return c
+}
+
+// What is for training on little data is of training alone: for scoring and transcribing the network is, op by op, the
+// one without it. In training it is another one, with the same parameters.
+func TestTrainingAlone(t *testing.T) {
+	for _, decoder := range []int{0, 2} {
+		plain := standard(16, 3, decoder, 9)
+		for purpose, same := range map[Purpose]bool{Training: false, Scoring: true, Transcribing: true} {
+			got, want := mustBuild(t, regularized(plain), Shape{2, 40, 3}, purpose), mustBuild(t, plain, Shape{2, 40, 3}, purpose)
+			if slices.Equal(written(got), written(want)) != same {
+				t.Errorf("%d decoder layers, purpose %d: the network is the same as without: %v, want %v", decoder, purpose, !same, same)
+			}
+		}
+		if got, want := fmt.Sprint(Parameters(regularized(plain))), fmt.Sprint(Parameters(plain)); got != want {
+			t.Errorf("parameters are %s, want %s", got, want)
+		}
+	}
+}
+
+// written is a network op by op.
+func written(net *Network) (ops []string) {
+	for _, n := range net.Graph.AllNodes() {
+		if o, ok := n.Op().(*op.Op); ok {
+			ops = append(ops, o.Place+": "+o.String())
+		}
+	}
+	return ops
+}
+
+// The loss behind the middle block is that of the CTC head, with its very weights, on what the block gives; the total
+// has each loss with its share.
+func TestIntermediateCTC(t *testing.T) {
+	shape := Shape{Batch: 2, Frames: 30, Tokens: 3}
+	for layers, middle := range map[int]int{2: 0, 3: 0, 4: 1, 5: 1} {
+		for _, decoder := range []int{0, 1} {
+			c := Config{
+				DModel: 6, Heads: 2, EncoderLayers: layers, DecoderLayers: decoder, ConvKernel: 3, Subsampling: 2, SubsampleChannels: 3,
+				NumMels: 5, Vocab: 7, CTCWeight: 0.3, InterCTCWeight: 0.4,
+			}
+			net, feeds := randomNetwork(t, c, shape)
+			b := net.Taps[fmt.Sprintf("encoder.blocks.%d.out", middle)]
+			weights := map[string]*G.Node{}
+			for _, w := range net.Weights {
+				weights[w.Name()] = w
+			}
+			lengths, targets, targetLengths := input(t, net, Lengths), input(t, net, Targets), input(t, net, TargetLengths)
+			want := net.Graph.CTC(net.Graph.Linear(b, weights["ctc.weight"], weights["ctc.bias"]), lengths, targets, targetLengths, c.Subsampling)
+			asked := []*G.Node{net.Loss, net.CTC, net.Inter, want}
+			if decoder > 0 {
+				asked = append(asked, net.CE)
+			}
+			got, err := op.Reference(feeds, asked...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got[2].Data, got[3].Data) {
+				t.Errorf("%d blocks: the loss behind block %d is %v, want %v", layers, middle, got[2].Data, got[3].Data)
+			}
+			total := 0.0
+			for i := range shape.Batch {
+				ctc := 0.6*got[1].Data[i] + 0.4*got[2].Data[i]
+				if decoder > 0 {
+					ctc = 0.3*ctc + 0.7*got[4].Data[i]
+				}
+				total += 0.5 * ctc // the scale
+			}
+			if d := math.Abs(got[0].Data[0] - total); !(d <= 1e-12*total) {
+				t.Errorf("%d blocks, %d decoder layers: the total is %.15g, want %.15g", layers, decoder, got[0].Data[0], total)
+			}
+		}
+	}
+}
+
+func input(t *testing.T, net *Network, name string) *G.Node {
+	t.Helper()
+	for _, n := range net.Graph.Inputs() {
+		if n.Name() == name {
+			return n
+		}
+	}
+	t.Fatalf("the network has no input %s", name)
+	return nil
+}
+
+// The shares are those of the purpose, and sum to 1.
+func TestShares(t *testing.T) {
+	for _, x := range []struct {
+		decoder int
+		purpose Purpose
+		want    [3]float64
+	}{
+		{0, Training, [3]float64{0.75, 0.25, 0}}, {0, Scoring, [3]float64{1, 0, 0}},
+		{2, Training, [3]float64{0.375, 0.125, 0.5}}, {2, Scoring, [3]float64{0.5, 0, 0.5}},
+	} {
+		ctc, inter, ce := Config{DecoderLayers: x.decoder, CTCWeight: 0.5, InterCTCWeight: 0.25}.Shares(x.purpose)
+		if got := [3]float64{ctc, inter, ce}; got != x.want {
+			t.Errorf("%d decoder layers, purpose %d: the shares are %v, want %v", x.decoder, x.purpose, got, x.want)
+		}
+	}
+}
+
+// The branches of a block are dropped with a probability that rises with its number up to that of the last: encoder and
+// decoder alike, also without dropout of elements, and none outside of blocks.
+func TestStochasticDepth(t *testing.T) {
+	for _, dropout := range []float64{0, 0.1} {
+		c := standard(16, 4, 2, 9)
+		c.Dropout, c.StochasticDepth = dropout, 0.5
+		got := map[string]int{}
+		net := mustBuild(t, c, Shape{2, 40, 3}, Training)
+		for _, n := range net.Graph.AllNodes() {
+			o, ok := n.Op().(*op.Op)
+			if !ok {
+				continue
+			}
+			_, branch, ok := strings.Cut(o.Params, " branch=")
+			if ok != (o.Name == "residual") {
+				t.Errorf("%v has a branch: %v", o, ok)
+			}
+			if ok {
+				got[o.Block+" "+branch]++
+			}
+		}
+		want := map[string]int{"decoder.blocks.0 16384": 3, "decoder.blocks.1 32768": 3}
+		for n := range 4 {
+			want[fmt.Sprintf("encoder.blocks.%d %d", n, 8192*(n+1))] = 4
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("branches are dropped as %v, want %v", got, want)
+		}
+	}
+}
+
+func TestValidateTraining(t *testing.T) {
+	for says, change := range map[string]func(*Config){
+		"inter_ctc_weight is 1, want 0 (off) or more and below 1":                       func(c *Config) { c.InterCTCWeight = 1 },
+		"stochastic_depth is 1, want 0 (off) or more and below 1":                       func(c *Config) { c.StochasticDepth = 1 },
+		"inter_ctc_weight is NaN":                                                       func(c *Config) { c.InterCTCWeight = math.NaN() },
+		"inter_ctc_weight is 0.5, and encoder_layers 1: there is no block in the middl": func(c *Config) { c.InterCTCWeight, c.EncoderLayers = 0.5, 1 },
+	} {
+		c := standard(16, 2, 1, 9)
+		change(&c)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("error is %v, want %q", err, says)
+		}
+	}
+}

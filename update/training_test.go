@@ -1,0 +1,64 @@
+package update
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"konkanitrain/internal/testkit"
+	"konkanitrain/model"
+)
+
+// regularized is c with everything that is for training on little data.
+func regularized(c model.Config) model.Config {
+	c.InterCTCWeight, c.StochasticDepth = 0.4, 0.3
+	return c
+}
+
+// What an utterance's losses add up to is what training minimizes, by the shares of the purpose; validation knows
+// nothing of what is for training alone.
+func TestLossesOfTrainingAndOfScoring(t *testing.T) {
+	for _, decoder := range []int{0, 1} {
+		plain := tinyNetwork(4, decoder)
+		net := regularized(plain)
+		r, without := newRig(t, net, 1), newRig(t, plain, 1)
+		window := windowOfFour(net)
+		batches := chunks(window, net, 1, 4)
+		for i, l := range r.pass(window, batches, Ask{Scale: 1, Seed: 3, Update: 5}) {
+			ctc, ce := 1.0, 0.0
+			if decoder > 0 {
+				ctc, ce = net.CTCWeight, 1-net.CTCWeight
+			}
+			want := ctc*(0.6*l.CTC+0.4*l.Inter) + ce*l.CE
+			if l.Infeasible != (l.Inter == 0) || l.Inter == l.CTC && !l.Infeasible || !(math.Abs(l.Total-want) <= 1e-12*want) {
+				t.Errorf("%d decoder layers, utterance %d: %+v, want a total of %g", decoder, i, l, want)
+			}
+		}
+		score := Ask{Purpose: model.Scoring}
+		want := without.pass(window, batches, score)
+		for i, l := range r.pass(window, batches, score) {
+			if l != want[i] || l.Inter != 0 {
+				t.Errorf("%d decoder layers, utterance %d: validation gives %+v, without what is for training %+v", decoder, i, l, want[i])
+			}
+		}
+	}
+}
+
+// With all that is for training on little data an utterance's draws, loss and gradient are still its own, and a window
+// gives the same update however it is split.
+func TestSplitsOfARegularizedWindow(t *testing.T) {
+	// As in TestSplitsOfAWindowGiveOneGradient: float32 sums over hundreds of frames in another order.
+	const splitTolerance = 1.5e-6
+	for factor, decoder := range map[int]int{2: 0, 4: 1} {
+		net := regularized(tinyNetwork(factor, decoder))
+		one, two := newRig(t, net, 1), newRig(t, net, 2)
+		window := windowOfEight(net)
+		wantLoss, want := one.gradient(window, chunks(window, net, 1, 1, 1, 1, 1, 1, 1, 1, 1), 1.0/8)
+		for name, batches := range map[string][]microBatch{"8": chunks(window, net, 2, 8), "5, 3": chunks(window, net, 2, 5, 3), "dealt": dealt(window, net, 4, 2)} {
+			loss, got := two.gradient(window, batches, 1.0/8)
+			what := fmt.Sprintf("factor %d, %d decoder layers, %s", factor, decoder, name)
+			sameLosses(t, what, loss, wantLoss, productTolerance)
+			testkit.CloseRel(t, what, got, want, splitTolerance)
+		}
+	}
+}
