@@ -10,6 +10,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -28,16 +29,19 @@ type Config struct {
 	CTCWeight         float64 `json:"ctc_weight"` // share of CTC in the loss; the rest is cross-entropy
 	LabelSmoothing    float64 `json:"label_smoothing"`
 
-	// Of training alone. What came later is left out of a model's description where it is off.
+	// Of training and its start alone. What came later is left out of a model's description where it is off.
 	InterCTCWeight  float64 `json:"inter_ctc_weight,omitempty"` // share of the middle block's CTC in that of the loss
+	BlankBias       float64 `json:"blank_bias,omitempty"`       // nats, where the blank's bias in the CTC head starts
 	StochasticDepth float64 `json:"stochastic_depth,omitempty"` // probability with which a branch of the last blocks is dropped
 }
 
 // mostWidth and mostLayers bound the sizes of a network: far beyond what this trainer is for, and so small that
-// parameters and bytes can be counted. Whether a network fits the memory is found out from those counts.
+// parameters and bytes can be counted. Whether a network fits the memory is found out from those counts. With a bias of
+// mostBias nats nothing but the blank, or never the blank, would be heard for good.
 const (
 	mostWidth  = 1 << 16
 	mostLayers = 1000
+	mostBias   = 100
 )
 
 // problem is what is wrong with a setting of a network.
@@ -77,6 +81,7 @@ func (c Config) Validate() error {
 	require(c.CTCWeight >= 0 && c.CTCWeight <= 1, "ctc_weight", "ctc_weight is %g, want 0 to 1", c.CTCWeight)
 	require(c.LabelSmoothing >= 0 && c.LabelSmoothing < 1, "label_smoothing", "label_smoothing is %g, want 0 or more and below 1", c.LabelSmoothing)
 	require(c.InterCTCWeight >= 0 && c.InterCTCWeight < 1, "inter_ctc_weight", "inter_ctc_weight is %g, want 0 (off) or more and below 1", c.InterCTCWeight)
+	require(math.Abs(c.BlankBias) <= mostBias, "blank_bias", "blank_bias is %g, want %d to %d", c.BlankBias, -mostBias, mostBias)
 	require(c.StochasticDepth >= 0 && c.StochasticDepth < 1, "stochastic_depth", "stochastic_depth is %g, want 0 (off) or more and below 1", c.StochasticDepth)
 	require(!(c.InterCTCWeight > 0) || c.EncoderLayers >= 2, "inter_ctc_weight encoder_layers",
 		"inter_ctc_weight is %g, and encoder_layers %d: there is no block in the middle; want 2 or more, or inter_ctc_weight 0", c.InterCTCWeight, c.EncoderLayers)

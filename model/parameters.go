@@ -18,6 +18,7 @@ type Parameter struct {
 	Decay bool         // weight decay applies: not to biases, norms, u and v
 	Vocab bool         // there is a row for each entry of the vocabulary
 	start start
+	blank float32 // where the blank's row starts, if not like the others
 }
 
 // start is how a parameter begins.
@@ -41,6 +42,7 @@ func Parameters(c Config) []Parameter {
 	d := c.DModel
 	l.encoder(c)
 	l.vocab(func() { l.linear("ctc", c.Vocab, d) })
+	l.params[len(l.params)-1].blank = float32(c.BlankBias)
 	if c.DecoderLayers > 0 {
 		l.vocab(func() { l.add("decoder.embed.weight", normal, c.Vocab, d) })
 		for n := range c.DecoderLayers {
@@ -150,6 +152,9 @@ func (p Parameter) Init(w []float32, seed uint64) {
 		for i := range w { // Box and Muller 1958; 1-u is never 0
 			w[i] = float32(deviation * math.Sqrt(-2*math.Log(1-r.Float64())) * math.Cos(2*math.Pi*r.Float64()))
 		}
+	}
+	if p.blank != 0 {
+		w[op.Blank] = p.blank
 	}
 }
 

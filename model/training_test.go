@@ -152,6 +152,8 @@ func TestStochasticDepth(t *testing.T) {
 func TestValidateTraining(t *testing.T) {
 	for says, change := range map[string]func(*Config){
 		"inter_ctc_weight is 1, want 0 (off) or more and below 1":                       func(c *Config) { c.InterCTCWeight = 1 },
+		"blank_bias is -101, want -100 to 100":                                          func(c *Config) { c.BlankBias = -101 },
+		"blank_bias is NaN":                                                             func(c *Config) { c.BlankBias = math.NaN() },
 		"stochastic_depth is 1, want 0 (off) or more and below 1":                       func(c *Config) { c.StochasticDepth = 1 },
 		"inter_ctc_weight is NaN":                                                       func(c *Config) { c.InterCTCWeight = math.NaN() },
 		"inter_ctc_weight is 0.5, and encoder_layers 1: there is no block in the middl": func(c *Config) { c.InterCTCWeight, c.EncoderLayers = 0.5, 1 },
@@ -160,6 +162,24 @@ func TestValidateTraining(t *testing.T) {
 		change(&c)
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error is %v, want %q", err, says)
+		}
+	}
+}
+
+// The blank's bias in the CTC head starts where it is told to, and all else as without.
+func TestBlankBias(t *testing.T) {
+	plain, biased := standard(16, 2, 1, 9), standard(16, 2, 1, 9)
+	biased.BlankBias = -2.5
+	parameters := Parameters(biased)
+	for i, p := range Parameters(plain) {
+		want, got := make([]float32, p.Size()), make([]float32, p.Size())
+		p.Init(want, 5)
+		parameters[i].Init(got, 5)
+		if p.Name == "ctc.bias" {
+			want[0] = -2.5
+		}
+		if parameters[i].Name != p.Name || !slices.Equal(got, want) {
+			t.Errorf("%s starts as %v, want %v", p.Name, got[:min(len(got), 9)], want[:min(len(got), 9)])
 		}
 	}
 }

@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,7 +29,7 @@ func trained(t *testing.T) (from string, cfg Config) {
 func TestInitFromAnotherVocabulary(t *testing.T) {
 	from, cfg := trained(t)
 	cfg.Data.TrainManifest, cfg.Data.FoldDigits = []string{speak(t, spoken{id: "a", text: "bxy"}, spoken{id: "b", text: "yax"})}, true
-	cfg.Run.InitFrom = from
+	cfg.Run.InitFrom, cfg.Model.BlankBias = from, 2 // the head is the model's, its blank too
 	var said bytes.Buffer
 	r := start(t, cfg, &said)
 	testkit.MustContain(t, said.String(), "the vocabulary is that of "+from+`, 7 entries, and behind it 2 new characters of the training texts: "x", "y"`,
@@ -58,6 +59,15 @@ func TestInitFromAnotherVocabulary(t *testing.T) {
 				t.Errorf("%s: new rows are not as they are drawn", p.Name)
 			}
 		}
+	}
+}
+
+// The blank's bias starts where blank_bias says, and the others at 0.
+func TestBlankBias(t *testing.T) {
+	cfg := tiny(t, speak(t, spoken{id: "a", text: "abcd"}))
+	cfg.Model.BlankBias = -1.5
+	if got, want := values(t, start(t, cfg, io.Discard), engine.Weights, "ctc.bias"), []float32{-1.5, 0, 0, 0, 0, 0, 0}; !slices.Equal(got, want) {
+		t.Errorf("the biases start as %v, want %v", got, want)
 	}
 }
 
