@@ -76,6 +76,7 @@ type OptimizerConfig struct {
 	WarmupShare   float64  `yaml:"warmup_share" default:"0" check:"share" zero:"warmup_updates counts" instead:"warmup_updates" help:"in place of warmup_updates: share of the updates of num_epochs over which the learning rate rises"`
 	LongWarmup    bool     `yaml:"long_warmup" default:"false" check:"any" resume:"free" help:"allow a warm-up that is longer than num_epochs: the learning rate never gets to its peak"`
 	WeightDecay   float64  `yaml:"weight_decay" default:"0.001" check:"0..<1" help:"decoupled weight decay"`
+	EMADecay      float64  `yaml:"ema_decay" default:"0" check:"0..<1" zero:"off" help:"keep an exponential moving average of the weights, of which this share stays at each update, such as 0.999; it is what is validated, tested and saved as the model"`
 	GradClip      float64  `yaml:"grad_clip" default:"5" check:">0.." help:"largest gradient norm; larger ones are scaled down"`
 	Freeze        []string `yaml:"freeze" default:"" check:"words" resume:"fixed" help:"parts of the network that stay as they are, by the first names of their parameters, such as encoder.subsample,encoder.blocks.0"`
 	LRScale       []string `yaml:"lr_scale" default:"" check:"words" help:"factors of learning_rate for parts of the network, PREFIX=FACTOR, such as encoder=0.1; the longest prefix holds"`
