@@ -23,6 +23,9 @@ func TestSimulatedResume(t *testing.T) {
 		t.Run(fmt.Sprintf("fp16 %v", half), func(t *testing.T) {
 			cfg, _ := onSimulated(t, tiny(t, manifest))
 			cfg.Data.ValManifest, cfg.Run.FP16 = []string{manifest}, half
+			if half {
+				cfg.Optimizer.EMADecay = 0.99
+			}
 			cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery = 10, 5, 5
 			straight, _ := traced(t, cfg, io.Discard)
 			parts := elsewhere(t, cfg)

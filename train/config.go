@@ -84,6 +84,7 @@ type OptimizerConfig struct {
 	Schedule      string   `yaml:"schedule" default:"noam" check:"noam|cosine|linear|one_cycle|constant" help:"what the learning rate does after the warm-up: it falls with the square root (noam), to final_rate at the end of num_epochs by half a cosine or a line (cosine, linear), to next to nothing by half a cosine, as it rises before (one_cycle), or stays (constant)"`
 	FinalRate     float64  `yaml:"final_rate" default:"0" check:"share" help:"share of learning_rate at which the schedules cosine and linear end"`
 	WeightDecay   float64  `yaml:"weight_decay" default:"0.001" check:"0..<1" help:"decoupled weight decay"`
+	EMADecay      float64  `yaml:"ema_decay" default:"0" check:"0..<1" zero:"off" help:"keep an exponential moving average of the weights, of which this share stays at each update, such as 0.999; it is what is validated, tested and saved as the model"`
 	GradClip      float64  `yaml:"grad_clip" default:"5" check:">0.." help:"largest gradient norm; larger ones are scaled down"`
 	Freeze        []string `yaml:"freeze" default:"" check:"words" resume:"fixed" help:"parts of the network that stay as they are, by the first names of their parameters, such as encoder.subsample,encoder.blocks.0"`
 	LRScale       []string `yaml:"lr_scale" default:"" check:"words" help:"factors of learning_rate for parts of the network, PREFIX=FACTOR, such as encoder=0.1; the longest prefix holds"`

@@ -3,14 +3,12 @@ package train
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/engine"
-	"konkanitrain/model"
 	"konkanitrain/recognize"
 )
 
@@ -174,13 +172,12 @@ func (l *ledger) meanWith(parts []*checkpoint.Checkpoint) ([]int, error) {
 // asMoments takes weights in as first moments. The frozen ones are the same in each checkpoint of a run: theirs are
 // passed over.
 func (m memory) asMoments() []checkpoint.Tensor {
-	list := m.tensors(engine.FirstMoments, "")
+	var list []checkpoint.Tensor
 	for _, p := range m.parameters {
-		if !slices.ContainsFunc(m.learned, func(x model.Parameter) bool { return x.Name == p.Name }) {
-			list = append(list, checkpoint.Tensor{Name: p.Name, Shape: p.Shape, Load: func(r io.Reader) error {
-				_, err := io.Copy(io.Discard, r)
-				return err
-			}})
+		if m.learns(p) {
+			list = append(list, m.tensor(engine.FirstMoments, "", p))
+		} else {
+			list = append(list, passedOver(p))
 		}
 	}
 	return list

@@ -14,24 +14,25 @@ import (
 	"konkanitrain/update"
 )
 
-// restore sets weights, moments and counters: from a checkpoint, from a model to start from, or anew. windows is the
+// restore sets weights, moments, averages and counters: from a checkpoint, from a model to start from, or anew. windows is the
 // number of windows in an epoch.
 func (l *ledger) restore(u *update.Updater, train *data.Set, windows int) error {
 	settings, err := l.cfg.settings()
 	if err != nil {
 		return err
 	}
+	averages := emaDecay(l.state.Config) > 0
 	l.state.Format, l.state.Config = stateFormat, settings
 	l.setSize, l.setHash = setIdentity(train)
 	l.textHash = textIdentity(train)
 	from := l.origin.Checkpoint
 	if from == nil {
 		l.state.Due = []int{}
-		err = l.startWeights(u)
-	} else {
-		if err = from.LoadModel(l.memory.weights()); err == nil {
-			err = from.LoadOptimizer(l.memory.moments())
+		if err = l.startWeights(u); err == nil {
+			err = l.memory.beginAverages()
 		}
+	} else {
+		err = l.load(from, averages)
 		u.Updates, u.LossScale = l.state.Progress.Updates, l.state.LossScale
 	}
 	if err != nil {

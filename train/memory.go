@@ -222,12 +222,20 @@ func (r *run) sayMemory(most peak) {
 	if r.onCard() {
 		where, rest = "on "+r.device.Name, fmt.Sprintf("activations %s, the driver's context about %s", words.Bytes(most.bytes), words.Bytes(r.device.Context()))
 	}
-	r.report.say("memory: %s %s, under %s: weights, gradients and moments %s, %s; longest utterance %s, %.1f s",
-		words.Bytes(d.Allocated+d.Held), where, limit, words.Bytes(u.Weights+u.Gradients+u.Moments), rest, longest.ID, longest.Duration)
+	r.report.say("memory: %s %s, under %s: %s %s, %s; longest utterance %s, %.1f s",
+		words.Bytes(d.Allocated+d.Held), where, limit, r.cfg.flatBuffers(), words.Bytes(u.Flat()), rest, longest.ID, longest.Duration)
 	if r.onCard() {
 		r.sayHostMemory()
 	}
 	r.sayPeak()
+}
+
+// flatBuffers are what a run holds in flat buffers, by name.
+func (c Config) flatBuffers() string {
+	if c.Tuning().Averages {
+		return "weights, gradients, moments and averages"
+	}
+	return "weights, gradients and moments"
 }
 
 // sayPeak says that the process has held more than the limit for a while before training: the lists are read by then,

@@ -72,11 +72,30 @@ func (r *run) saidInterrupted() error {
 	return fmt.Errorf("%w; go on with: %s", ErrInterrupted, r.ledger.resumeCommand(""))
 }
 
-// score scores a set with the weights in memory and names files that can't be read any more.
-func (r *run) score(ctx context.Context, s *scored) (*recognize.Evaluation, error) {
-	e, err := r.judge.Score(ctx, s.loader, nil)
+// score scores a set with the weights in memory, or with their moving averages where there are any, and names files that
+// can't be read any more.
+func (r *run) score(ctx context.Context, s *scored) (e *recognize.Evaluation, err error) {
+	if r.cfg.Tuning().Averages {
+		if err := r.replica.ExchangeAverages(); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if back := r.replica.ExchangeAverages(); back != nil {
+				e, err = nil, errors.Join(err, back)
+			}
+		}()
+	}
+	e, err = r.judge.Score(ctx, s.loader, nil)
 	r.warn(s.loader)
 	return e, err
+}
+
+// ofAverages is what stands behind a score that is one of moving averages, in parentheses.
+func (r *run) ofAverages() string {
+	if r.cfg.Tuning().Averages {
+		return " (" + movingAverages + ")"
+	}
+	return ""
 }
 
 // validate scores the validation set and keeps the best score.
@@ -90,14 +109,19 @@ func (r *run) validate(ctx context.Context) error {
 	r.replica.Trim()
 	r.stage("After Validation")
 	mark := r.ledger.judge(e)
-	r.report.say("validation after update %d: %v%s", r.updater.Updates, e, mark)
+	r.report.say("validation after update %d%s: %v%s", r.updater.Updates, r.ofAverages(), e, mark)
 	r.sayTroubles(e, &r.ledger.state.Blanks)
 	odd, _ := r.judgeBlanks(e)
+	weights := ""
+	if r.cfg.Tuning().Averages {
+		weights = movingAverages
+	}
 	r.record("validation", struct {
-		Update int    `json:"update"`
-		Blanks blanks `json:"odd_blanks,omitempty"`
+		Update  int    `json:"update"`
+		Weights string `json:"weights,omitempty"`
+		Blanks  blanks `json:"odd_blanks,omitempty"`
 		*recognize.Evaluation
-	}{r.updater.Updates, odd, e})
+	}{r.updater.Updates, weights, odd, e})
 	return nil
 }
 
@@ -194,7 +218,7 @@ func (r *run) finalWeights(ctx context.Context) (which string, err error) {
 		return "", err
 	}
 	if r.ledger.best != "" {
-		return "best weights", nil
+		return "best weights" + r.ofAverages(), nil
 	}
-	return "newest weights", nil
+	return "newest weights" + r.ofAverages(), nil
 }

@@ -131,7 +131,7 @@ func (r *run) equip(replica update.Replica) {
 	c := r.cfg.Optimizer
 	r.updater = update.New(r.net, replica, update.Options{
 		BatchSize: c.BatchSize, Half: r.cfg.Run.FP16, Seed: r.cfg.Run.Seed, Rate: r.rate,
-		WeightDecay: c.WeightDecay, GradClip: c.GradClip,
+		WeightDecay: c.WeightDecay, GradClip: c.GradClip, EMADecay: c.EMADecay,
 	})
 	fit := r.fit()
 	fit.Recompute, fit.Rigid, fit.Leave = r.cfg.Run.ways(), !r.cfg.Run.AutoFit, r.cfg.Run.OnOOM == "skip"

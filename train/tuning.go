@@ -12,10 +12,10 @@ import (
 	"konkanitrain/update"
 )
 
-// Tuning says which parameters are trained, and how fast.
+// Tuning says which parameters are trained, how fast, and whether their averages are kept.
 func (c Config) Tuning() update.Tuning {
 	scales, _ := update.ParseScales(c.Optimizer.LRScale) // Validate has looked at them
-	return update.Tuning{Freeze: c.Optimizer.Freeze, Scales: scales}
+	return update.Tuning{Freeze: c.Optimizer.Freeze, Scales: scales, Averages: c.Optimizer.EMADecay > 0}
 }
 
 // tuningRules hold freeze and lr_scale to the parameters of the network.

@@ -34,6 +34,9 @@ func (c Config) Validate() error {
 	p.Add(settings.About("device", r.device().Check()))
 	_, _, err = r.memory().Budget()
 	p.Add(settings.About("memory_limit", err))
+	p.Require(o.EMADecay == 0 || r.AverageLast == 0, "ema_decay average_last",
+		"ema_decay is %g and average_last %d: the mean of moving averages is one over more updates, which a larger ema_decay gives: set one of them to 0",
+		o.EMADecay, r.AverageLast)
 	p.Require(r.EarlyStop == 0 || anyGiven(c.Data.ValManifest), "early_stop val_manifest",
 		"early_stop is %d, but there is no val_manifest to judge by", r.EarlyStop)
 	p.Require(r.EarlyStopDelta == 0 || r.EarlyStop > 0, "early_stop_delta early_stop", "early_stop_delta is %g, but early_stop is off: set early_stop_delta to 0 as well", r.EarlyStopDelta)

@@ -100,6 +100,7 @@ type linear struct{ params []engine.Parameter }
 func (l linear) Parameters() []engine.Parameter             { return l.params }
 func (l linear) Start(_ string, _ uint64, values []float32) { clear(values) }
 func (l linear) Table(_ string, _ tensor.Shape) []float32   { return nil }
+func (l linear) Averages() bool                             { return false }
 func (l linear) TableBytes() int64                          { return 0 }
 func (l linear) Tables() [][]float32                        { return nil }
 func (l linear) Spec(int) (engine.Spec, error) {
