@@ -166,7 +166,7 @@ func (l *learner) every(ctx context.Context, jobs []*job, done *results, cores i
 	fmt.Fprintf(out, "%d runs, %d of them to be made; the program is %s\n", len(jobs), len(todo), l.revision)
 	var mutex sync.Mutex // of all below
 	free := sync.NewCond(&mutex)
-	left, ended := cores, 0
+	left, ended, failed := cores, 0, 0
 	var problems []error
 	defer context.AfterFunc(ctx, func() { mutex.Lock(); free.Broadcast(); mutex.Unlock() })()
 	mutex.Lock()
@@ -197,6 +197,9 @@ func (l *learner) every(ctx context.Context, jobs []*job, done *results, cores i
 				return
 			}
 			ended++
+			if r.Failed != "" {
+				failed++
+			}
 			fmt.Fprintf(out, "%s  %s  (%d of %d)\n", j.name(), r.line(), ended, len(todo))
 		}()
 	}
@@ -204,7 +207,10 @@ func (l *learner) every(ctx context.Context, jobs []*job, done *results, cores i
 		free.Wait()
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("stopped: %d of %d runs are done, and the rest can be gone on with", len(jobs)-len(todo)+ended, len(jobs))
+		return fmt.Errorf("stopped: %d of %d runs have ended, and started again it goes on with the others", len(jobs)-len(todo)+ended, len(jobs))
+	}
+	if failed > 0 {
+		problems = append(problems, fmt.Errorf("%d of %d runs have failed", failed, len(todo)))
 	}
 	return errors.Join(problems...)
 }

@@ -63,6 +63,8 @@ func readMetrics(path string) (*history, error) {
 		switch r.Event {
 		case "start":
 			h.started = r.Update
+		case "save": // at the end too, where a record of updates may not be due
+			h.updates = r.Update
 		case "update":
 			h.updates = r.Update
 			h.seconds += r.Seconds
