@@ -32,6 +32,8 @@ type options struct {
 	out            string
 	jobs           int
 	program        string
+	results        string // a file of results, to report on alone
+	page           string
 }
 
 func main() {
@@ -48,10 +50,16 @@ func main() {
 	pflag.StringVar(&o.out, "out", filepath.Join("runs", "learn"), "folder for all that is made; what is done in it is not done again")
 	pflag.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "cores: as many runs at a time, or one that takes them all")
 	pflag.StringVar(&o.program, "program", os.Getenv("KONKANITRAIN"), "the program that trains")
+	pflag.StringVar(&o.results, "results", "", "make no run: print the table of this file of results, and write the --page")
+	pflag.StringVar(&o.page, "page", "", "the page with tables and curves; empty: OUT/page.html, and with --results none")
 	pflag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := learn(ctx, o, os.Stdout); err != nil {
+	do := learn
+	if o.results != "" {
+		do = reportAlone
+	}
+	if err := do(ctx, o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "learn:", err)
 		os.Exit(1)
 	}
@@ -89,7 +97,32 @@ func learn(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return l.every(ctx, jobs, done, o.jobs, out)
+	if o.page == "" {
+		o.page = filepath.Join(o.out, "page.html")
+	}
+	err = l.every(ctx, jobs, done, o.jobs, out)
+	sections := summarize(done.list, s.names())
+	return errors.Join(err, os.WriteFile(filepath.Join(o.out, "table.md"), []byte(markdown(tables(sections))), 0o666), writePage(sections, o.page))
+}
+
+// reportAlone reports on results that are there.
+func reportAlone(_ context.Context, o options, out io.Writer) error {
+	s, err := readSheet(o.sheet)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(o.results); err != nil {
+		return fmt.Errorf("--results: %w", err)
+	}
+	done, err := openResults(o.results)
+	if err != nil {
+		return err
+	}
+	sections := summarize(done.list, s.names())
+	if _, err := io.WriteString(out, markdown(tables(sections))); err != nil || o.page == "" {
+		return err
+	}
+	return writePage(sections, o.page)
 }
 
 // all lists the runs: of each task, seed by seed, all recipes.
@@ -136,7 +169,7 @@ func (o *options) all(s *sheet) ([]*job, error) {
 					if err != nil {
 						return nil, err
 					}
-					jobs = append(jobs, &job{k, r.What, p, f, dir})
+					jobs = append(jobs, &job{k, r.What, r.over(s), p, f, dir})
 				}
 			}
 		}

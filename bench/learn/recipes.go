@@ -191,6 +191,17 @@ type plan struct {
 	all    bool    // it wants all cores
 }
 
+// over is the recipe that this one is compared with: the one that it is like, or else the first.
+func (r *recipe) over(s *sheet) string {
+	switch {
+	case r.Like != "":
+		return r.Like
+	case r.Name != s.Recipes[0].Name:
+		return s.Recipes[0].Name
+	}
+	return ""
+}
+
 // isFor says whether a recipe is for a task.
 func (r *recipe) isFor(t *task) bool {
 	return len(r.Tasks) == 0 || slices.Contains(r.Tasks, t.name) || slices.Contains(r.Tasks, t.preset)

@@ -24,9 +24,10 @@ type key struct {
 // result is what came of a run: a line of the results.
 type result struct {
 	key
-	What    string  `json:"what"`    // the recipe in words
-	Program string  `json:"program"` // its revision
-	Workers int     `json:"workers"` // cores that the run computed on
+	What    string  `json:"what"`           // the recipe in words
+	Over    string  `json:"over,omitempty"` // the recipe that it is compared with
+	Program string  `json:"program"`        // its revision
+	Workers int     `json:"workers"`        // cores that the run computed on
 	Failed  string  `json:"failed,omitempty"`
 	score           // of the test set, once, with the run's final weights
 	Weights string  `json:"weights,omitempty"` // which these are

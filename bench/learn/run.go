@@ -16,6 +16,7 @@ import (
 type job struct {
 	key
 	what string
+	over string // the recipe that it is compared with
 	plan *plan
 	fold fold
 	dir  string // its folder
@@ -80,7 +81,7 @@ func (l *learner) run(ctx context.Context, j *job, workers int) (*result, error)
 	if err := j.prepare(&id); err != nil {
 		return nil, err
 	}
-	result := &result{key: j.key, What: j.what, Program: l.revision, Workers: workers}
+	result := &result{key: j.key, What: j.what, Over: j.over, Program: l.revision, Workers: workers}
 	args := []string{"--config", filepath.Join(j.dir, presetFile), "--train_manifest", j.fold.train, "--val_manifest", j.fold.dev,
 		"--test_manifest", j.fold.test, "--checkpoint_dir", j.dir, "--resume", "auto", "--seed", fmt.Sprint(j.Seed), "--cpu_workers", fmt.Sprint(workers)}
 	cpu, failed := l.start(ctx, j, workers, append(args, j.plan.flags.list()...))
@@ -110,7 +111,7 @@ func (l *learner) run(ctx context.Context, j *job, workers int) (*result, error)
 	}
 	result.Losses, result.CERs = h.lossCurve(), h.cerCurve()
 	for _, x := range j.fold.more {
-		s, err := l.evaluate(ctx, j, x, workers, h.test.Weights)
+		s, err := l.evaluate(ctx, j, x, workers)
 		if err != nil {
 			return nil, err
 		}
@@ -189,13 +190,9 @@ func (l *learner) command(ctx context.Context, workers int, args []string) *exec
 	return cmd
 }
 
-// evaluate scores a further test set with the run's final weights.
-func (l *learner) evaluate(ctx context.Context, j *job, x extra, workers int, weights string) (*score, error) {
-	checkpoint := j.dir // where eval takes the best of
-	if weights == "averaged weights" {
-		checkpoint = filepath.Join(j.dir, "averaged")
-	}
-	cmd := l.command(ctx, workers, []string{"eval", "--checkpoint", checkpoint, "--manifest", x.manifest, "--json", "--cpu_workers", fmt.Sprint(workers)})
+// evaluate scores a further test set. What eval takes of a run's folder is what the run has scored itself with.
+func (l *learner) evaluate(ctx context.Context, j *job, x extra, workers int) (*score, error) {
+	cmd := l.command(ctx, workers, []string{"eval", "--checkpoint", j.dir, "--manifest", x.manifest, "--json", "--cpu_workers", fmt.Sprint(workers)})
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
 	text, err := cmd.Output()
