@@ -41,7 +41,7 @@ func TestLightEpochsOfNothing(t *testing.T) {
 		t.Error(err)
 	}
 	cfg.Data.SpeedPerturb = false
-	testkit.MustFail(t, cfg.Validate(), "light_first_epochs is 2, but spec_augment and speed_perturb are off")
+	testkit.MustFail(t, cfg.Validate(), "light_first_epochs is 2, but no augmentation is on: there is nothing that could grow")
 }
 
 // Utterances that are made up for a plan come at speed 1 too where epochs are light.
