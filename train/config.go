@@ -48,6 +48,9 @@ type DataConfig struct {
 	SpeedPerturb      bool      `yaml:"speed_perturb" default:"true" check:"any" help:"play training utterances at a speed drawn from speeds"`
 	Speeds            []float64 `yaml:"speeds" default:"0.9,1,1.1" check:"0.5..2" help:"speeds of speed_perturb, all equally likely"`
 	VTLP              float64   `yaml:"vtlp" default:"0" check:"0..0.5" zero:"off" help:"vocal tract length perturbation in training: frequencies are multiplied by a factor drawn from 1-vtlp to 1+vtlp"`
+	NoiseShare        float64   `yaml:"noise_share" default:"0" check:"share" zero:"off" help:"share of training utterances that noise is added to"`
+	NoiseSNR          []float64 `yaml:"noise_snr" default:"5,25" check:"-20..100" unit:"dB" help:"ratios of an utterance's power to that of its noise in dB, from and to"`
+	NoiseManifest     []string  `yaml:"noise_manifest" default:"" check:"path" help:"recordings to take noise from: a folder of sound files, or a manifest, whose texts are of no matter; may be given several times; none is generated noise: white, pink, brown or hum"`
 	NumWorkers        int       `yaml:"num_workers" default:"2" check:"1..1024" resume:"free" help:"goroutines that prepare data ahead of training"`
 }
 
@@ -156,6 +159,9 @@ func (c Config) Augment() feature.Augment {
 		a.FreqMasks, a.FreqWidth, a.TimeMasks, a.TimeShare = c.Data.FreqMasks, c.Data.FreqWidth, c.Data.TimeMasks, c.Data.TimeShare
 	}
 	a.VTLP = c.Data.VTLP
+	if len(c.Data.NoiseSNR) == 2 {
+		a.NoiseShare, a.NoiseSNR = c.Data.NoiseShare, [2]float64(c.Data.NoiseSNR)
+	}
 	return a
 }
 

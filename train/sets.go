@@ -48,6 +48,7 @@ func (r *run) loadData(ctx context.Context) error {
 // trainingLoader loads the windows of a set to train on.
 func (r *run) trainingLoader(set *data.Set) (*data.Loader, error) {
 	augment := r.cfg.Augment()
+	augment.NoiseFrom = recordings(r.sets.noise)
 	return data.NewLoader(set, data.LoaderOptions{
 		Seed: r.cfg.Run.Seed, Window: r.cfg.Window(), Augment: &augment, Feature: r.cfg.Features(r.ledger.state.Stats),
 		Workers: r.cfg.Data.NumWorkers, CacheWaves: cacheWaves, Peeks: r.onCard(),

@@ -61,10 +61,12 @@ func (c Config) dataRules(p *settings.Problems) {
 	if features.Normalize == feature.Global {
 		features.Normalize = feature.None // its statistics are not there yet
 	}
+	p.Require(len(d.NoiseSNR) == 2, "noise_snr", "noise_snr has %d numbers, want two: the lowest ratio and the highest, in dB, as 5,25", len(d.NoiseSNR))
+	p.Require(!anyGiven(d.NoiseManifest) || d.NoiseShare > 0, "noise_manifest noise_share", "noise_manifest names recordings, but noise_share is 0: no utterance gets noise")
 	augment := c.Augment()
 	wrongFeatures, wrongAugment := features.Validate(), augment.Validate()
 	p.Add(settings.About("num_mels sample_rate normalize", wrongFeatures))
-	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share vtlp", wrongAugment))
+	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share vtlp noise_share noise_snr", wrongAugment))
 	if wrongFeatures == nil && wrongAugment == nil {
 		p.Add(settings.About("vtlp num_mels", augment.CheckWarps(features)))
 	}

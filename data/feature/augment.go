@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"konkanitrain/data/audio"
+	"konkanitrain/data/perturb"
 	"konkanitrain/internal/philox"
 )
 
@@ -21,6 +22,10 @@ type Augment struct {
 	TimeMasks int       // masks over frames
 	TimeShare float64   // the most frames a mask hides, as a share of the utterance
 	VTLP      float64   // frequencies are multiplied by a factor from 1-VTLP to 1+VTLP; 0 for none
+
+	NoiseShare float64             // of utterances that get noise
+	NoiseSNR   [2]float64          // dB, from and to: the ratio of the utterance's power to that of its noise
+	NoiseFrom  []perturb.Recording // that noise is taken from, at the sample rate; none for generated noise
 }
 
 // DefaultAugment is speeds 0.9, 1 and 1.1, two masks of up to 27 bins and five of up
@@ -54,6 +59,7 @@ func (a Augment) Validate() error {
 	if !(a.VTLP >= 0 && a.VTLP <= mostVTLP) {
 		all = append(all, fmt.Errorf("vtlp is %v; 0 to %v are possible", a.VTLP, mostVTLP))
 	}
+	all = append(all, a.validateSound()...)
 	return errors.Join(all...)
 }
 
@@ -62,6 +68,7 @@ const (
 	siteSpeed = 0x5eed0001
 	siteMask  = 0x5eed0002
 	siteVTLP  = 0x5eed0003
+	siteNoise = 0x5eed0004
 )
 
 // Key is the key of all augmentation draws in an epoch of the utterance whose identity hashes to id (philox.ID).
