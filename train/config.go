@@ -47,9 +47,12 @@ type DataConfig struct {
 	TimeShare         float64   `yaml:"time_share" default:"0.05" check:"share" help:"SpecAugment: widest time mask, as a share of the utterance's frames"`
 	SpeedPerturb      bool      `yaml:"speed_perturb" default:"true" check:"any" help:"play training utterances at a speed drawn from speeds"`
 	Speeds            []float64 `yaml:"speeds" default:"0.9,1,1.1" check:"0.5..2" help:"speeds of speed_perturb, all equally likely"`
-	LightFirstEpochs  int       `yaml:"light_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training have lighter masks, smaller warps and fewer speeds, none in the first and more from epoch to epoch"`
+	LightFirstEpochs  int       `yaml:"light_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training have lighter augmentation (masks, speeds, warps, noise), none in the first and more from epoch to epoch"`
 	SortFirstEpochs   int       `yaml:"sort_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training go from short utterances to long ones; all others are shuffled"`
 	VTLP              float64   `yaml:"vtlp" default:"0" check:"0..0.5" zero:"off" help:"vocal tract length perturbation in training: frequencies are multiplied by a factor drawn from 1-vtlp to 1+vtlp"`
+	NoiseShare        float64   `yaml:"noise_share" default:"0" check:"share" zero:"off" help:"share of training utterances that noise is added to"`
+	NoiseSNR          []float64 `yaml:"noise_snr" default:"5,25" check:"-20..100" unit:"dB" help:"ratios of an utterance's power to that of its noise in dB, from and to"`
+	NoiseManifest     []string  `yaml:"noise_manifest" default:"" check:"path" help:"recordings to take noise from: a folder of sound files, or a manifest, whose texts are of no matter; may be given several times; none is generated noise: white, pink, brown or hum"`
 	NumWorkers        int       `yaml:"num_workers" default:"2" check:"1..1024" resume:"free" help:"goroutines that prepare data ahead of training"`
 }
 
@@ -166,6 +169,9 @@ func (c Config) Augment() feature.Augment {
 	}
 	a.VTLP = c.Data.VTLP
 	a.LightEpochs = c.Data.LightFirstEpochs
+	if len(c.Data.NoiseSNR) == 2 {
+		a.NoiseShare, a.NoiseSNR = c.Data.NoiseShare, [2]float64(c.Data.NoiseSNR)
+	}
 	return a
 }
 

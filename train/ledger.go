@@ -39,14 +39,16 @@ type ledger struct {
 	setSize  int    // of the training set, and
 	setHash  string // what its order depends on
 	textHash string // what its texts are
-	standing standing
-	begun    int    // updates made before this session
-	place    place  // where its metrics go on; zero for a run that begins here
-	finished bool   // training had ended already when this session began
-	newest   string // path of the newest checkpoint; "" without one
-	onDisk   int    // the update that it is of
-	kernels  string // what computes
-	best     string // path of the best checkpoint; "" without one
+	// noiseHash is what the recordings are that noise is taken from; "" without.
+	noiseHash string
+	standing  standing
+	begun     int    // updates made before this session
+	place     place  // where its metrics go on; zero for a run that begins here
+	finished  bool   // training had ended already when this session began
+	newest    string // path of the newest checkpoint; "" without one
+	onDisk    int    // the update that it is of
+	kernels   string // what computes
+	best      string // path of the best checkpoint; "" without one
 
 	// otherModel says that the weights in memory are not the model of the newest checkpoint, though no update has been made
 	// since: that model is their moving averages, which this run keeps no more.

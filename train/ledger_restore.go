@@ -100,6 +100,10 @@ func (l *ledger) sayDifferences() {
 			"on with those of now, and what was learned from the others stays in the weights; if that isn't meant, restore the " +
 			"manifest, or start anew in another checkpoint_dir")
 	}
+	if p.NoiseHash != "" && l.noiseHash != "" && p.NoiseHash != l.noiseHash {
+		say("WARNING: the recordings of noise_manifest are not those of when the checkpoint was written: utterances get other noise " +
+			"than in the uninterrupted run")
+	}
 	if n := l.memory.replica.Wishes().Workers; n != p.Workers {
 		say("NOTE: %s now, %d when the checkpoint was written: sums are in another order, so the run is not bit for bit the uninterrupted one",
 			words.Count(n, "compute worker"), p.Workers)

@@ -233,6 +233,9 @@ func (p *planner) vocab() int {
 
 // load reads the manifests, or makes utterances up.
 func (p *planner) load(ctx context.Context) (err error) {
+	if err := p.loadNoise(ctx); err != nil {
+		return err
+	}
 	vocab := 0
 	if p.o.Seconds > 0 {
 		vocab = p.vocab()

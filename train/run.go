@@ -57,6 +57,7 @@ type sets struct {
 	train     *data.Set
 	loader    *data.Loader // of train
 	val, test *scored      // nil without
+	noise     *data.Noise  // that is added in training; nil where none is taken from recordings
 }
 
 // scored is a set to validate or test on.

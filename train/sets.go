@@ -51,6 +51,7 @@ func (r *run) trainingLoader(set *data.Set) (*data.Loader, error) {
 	if r.profiling() {
 		sorted = 0
 	}
+	augment.NoiseFrom = recordings(r.sets.noise)
 	return data.NewLoader(set, data.LoaderOptions{
 		Seed: r.cfg.Run.Seed, Window: r.cfg.Window(), Sorted: sorted, Augment: &augment, Feature: r.cfg.Features(r.ledger.state.Stats),
 		Workers: r.cfg.Data.NumWorkers, CacheWaves: cacheWaves, Peeks: r.onCard(),

@@ -39,6 +39,8 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	r.stage("Start")
 	for _, part := range []func() error{
 		func() error { return r.ledger.open(o.Origin) },
+		func() error { return r.loadNoise(ctx) },
+		func() error { return r.readNoise(ctx) },
 		func() error { return r.loadData(ctx) },
 		r.setWarmup,
 		r.at("Data Loaded"),

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"konkanitrain/data/audio"
+	"konkanitrain/data/perturb"
 	"konkanitrain/internal/philox"
 )
 
@@ -23,8 +24,11 @@ type Augment struct {
 	TimeShare float64   // the most frames a mask hides, as a share of the utterance
 	VTLP      float64   // frequencies are multiplied by a factor from 1-VTLP to 1+VTLP; 0 for none
 
-	LightEpochs int     // the first epochs, in which all of this grows from nothing: see At
-	spared      float64 // the share of utterances whose speed is 1 whatever Speeds says
+	LightEpochs int                 // the first epochs, in which all of this grows from nothing: see At
+	spared      float64             // the share of utterances whose speed is 1 whatever Speeds says
+	NoiseShare  float64             // of utterances that get noise
+	NoiseSNR    [2]float64          // dB, from and to: the ratio of the utterance's power to that of its noise
+	NoiseFrom   []perturb.Recording // that noise is taken from, at the sample rate; none for generated noise
 }
 
 // DefaultAugment is speeds 0.9, 1 and 1.1, two masks of up to 27 bins and five of up
@@ -61,6 +65,7 @@ func (a Augment) Validate() error {
 	if !(a.VTLP >= 0 && a.VTLP <= mostVTLP) {
 		all = append(all, fmt.Errorf("vtlp is %v; 0 to %v are possible", a.VTLP, mostVTLP))
 	}
+	all = append(all, a.validateSound()...)
 	return errors.Join(all...)
 }
 
@@ -69,6 +74,7 @@ const (
 	siteSpeed = 0x5eed0001
 	siteMask  = 0x5eed0002
 	siteVTLP  = 0x5eed0003
+	siteNoise = 0x5eed0004
 )
 
 // Key is the key of all augmentation draws in an epoch of the utterance whose identity hashes to id (philox.ID).
@@ -92,6 +98,7 @@ func (a *Augment) At(epoch int) Augment {
 	now.FreqWidth = int(math.Round(strength * float64(a.FreqWidth)))
 	now.TimeShare *= strength
 	now.VTLP *= strength
+	now.NoiseShare *= strength
 	now.spared = 1 - strength
 	return now
 }

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"konkanitrain/data/audio"
+	"konkanitrain/data/perturb"
 	"konkanitrain/internal/frames"
 )
 
@@ -17,13 +18,24 @@ func (o Options) ScratchBytes(samples, rate int, speed audio.Ratio, a *Augment) 
 	}
 	n := ratio.Len(samples)
 	bytes := o.tableBytes() + 8*int64(frames.Count(n, o.SampleRate)*o.NumMels)
-	if !ratio.One() {
+	if a.changesSound() || !ratio.One() {
 		bytes += 4 * int64(n)
 	}
-	if a != nil && a.VTLP > 0 {
-		bytes += o.filterBytes()
+	if a != nil {
+		bytes += a.scratchBytes(o, n)
 	}
 	return bytes, nil
+}
+
+// scratchBytes is what augmentation takes for n samples at the sample rate.
+func (a *Augment) scratchBytes(o Options, n int) (bytes int64) {
+	if a.VTLP > 0 {
+		bytes += o.filterBytes()
+	}
+	if a.NoiseShare > 0 {
+		bytes += perturb.NoiseBytes(n)
+	}
+	return bytes
 }
 
 // filterBytes is what mel filters take: each frequency is in two, and has its place on the mel scale.
