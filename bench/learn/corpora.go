@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// corpora make the manifests of tasks, and the sound that isn't there yet. The same sources give the same bytes, but for
-// the paths of sources in manifests; utterances are told apart by ids, which name no folder, so that a run's random draws
-// are the same wherever the sources lie.
+// corpora make the manifests of tasks, and the sound that isn't there yet. The same sources give the same bytes, but
+// for the paths of sources in manifests; utterances are told apart by ids, which name no folder, so that a run's random
+// draws are the same wherever the sources lie.
 type corpora struct {
 	recordings string // folder of the Free Spoken Digit Dataset's recordings
 	spoken     string // folder of sentences: synth and held in it
@@ -163,9 +163,9 @@ func prefix(fold string) string {
 // voices of the bundled words, of those that its training set has: two men's and three women's.
 var wordVoices = []string{"v01", "v02", "v05", "v06", "v07"}
 
-// words makes the five folds of the bundled words. In each, four voices say 20 of the 40 words each, every word by two
-// of them, and the fifth says all 40 to test on: the first and third of the four have the words of odd numbers, the
-// others those of even ones.
+// words makes the five folds of the bundled words. In each, four voices say 20 of the 40 words each, so that two of them
+// say every word: the first and the third those of odd numbers, the others those of even ones. The fifth voice says all
+// 40 to test on.
 func (c *corpora) words(dir string) ([]fold, error) {
 	folder, err := filepath.Abs(c.examples)
 	if err != nil {

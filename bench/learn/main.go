@@ -73,6 +73,9 @@ func learn(ctx context.Context, o options, out io.Writer) error {
 	if o.jobs < 1 || o.jobs > 1024 {
 		return fmt.Errorf("--jobs is %d, want 1 to 1024", o.jobs)
 	}
+	if len(o.seeds) == 0 {
+		return errors.New("--seeds names none: give one or more")
+	}
 	s, err := readSheet(o.sheet)
 	if err != nil {
 		return err

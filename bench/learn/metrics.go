@@ -121,8 +121,8 @@ func (h *history) cerCurve() curve {
 	return c
 }
 
-// stretches cuts a list into mostPoints parts, or into single ones where there are fewer, as equal in length as they can
-// be.
+// stretches cuts a list into mostPoints parts as equal in length as they can be, or into single ones where there are
+// fewer.
 func stretches(list []record) [][]record {
 	n := min(len(list), mostPoints)
 	parts := make([][]record, n)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -76,7 +77,7 @@ func (c *corpora) speak(dir string) error {
 	if err != nil {
 		return fmt.Errorf("--text, the sentences that --make-sentences speaks: %w", err)
 	}
-	list := strings.SplitAfter(string(text), "\n")
+	list := slices.Collect(strings.Lines(string(text)))
 	if len(list) < learnedSentences+otherSentences {
 		return fmt.Errorf("--text: %s has %d lines, want %d", c.text, len(list), learnedSentences+otherSentences)
 	}
