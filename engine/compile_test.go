@@ -50,7 +50,7 @@ func small(t *testing.T) *rig {
 	g.At("ctc")
 	logits := g.Linear(z, out, bias)
 	g.At("ctc.loss")
-	ctc := g.CTC(logits, lengths, targets, targetLengths, 1)
+	ctc := g.CTC(logits, lengths, targets, targetLengths, 1, 0)
 	g.At("loss")
 	loss := g.Total(scale, op.Share{Loss: ctc, Weight: 1})
 	weights := []*G.Node{gamma, beta, pos, u, v, out, bias}

@@ -68,7 +68,7 @@ func randomRig(t *testing.T, seed uint64, blocks bool) (*rig, *op.Graph) {
 		}
 	}
 	logits := g.Linear(y, g.weight(randomVocab, randomWidth), g.weight(randomVocab))
-	ctc := g.CTC(logits, g.lengths, targets, targetLengths, 1)
+	ctc := g.CTC(logits, g.lengths, targets, targetLengths, 1, 0)
 	ce := g.CrossEntropy(g.Linear(y, g.weight(randomVocab, randomWidth), nil), targets, targetLengths, 0.1)
 	loss := g.Total(scale, op.Share{Loss: ctc, Weight: 0.3}, op.Share{Loss: ce, Weight: 0.7})
 	grads := g.Grad(loss, append(slices.Clone(g.weights), x)...)

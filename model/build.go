@@ -139,10 +139,14 @@ func (b *builder) losses(encoded *G.Node) {
 	net.Loss = b.Total(b.Input(Scale, 1), losses...)
 }
 
-// ctcLoss is the loss [B] of logits [B, S, V], called name.
+// ctcLoss is the loss [B] of logits [B, S, V], called name; smoothed in training alone.
 func (b *builder) ctcLoss(name string, logits *G.Node) *G.Node {
 	b.At(name)
-	return b.CTC(logits, b.lengths, b.targets, b.targetLengths, b.c.Subsampling)
+	smoothing := 0.0
+	if b.purpose == Training {
+		smoothing = b.c.CTCSmoothing
+	}
+	return b.CTC(logits, b.lengths, b.targets, b.targetLengths, b.c.Subsampling, smoothing)
 }
 
 // middleCTC is intermediate CTC (Lee and Watanabe 2021, "Intermediate loss regularization for CTC-based speech

@@ -30,6 +30,7 @@ type Config struct {
 	LabelSmoothing    float64 `json:"label_smoothing"`
 
 	// Of training and its start alone. What came later is left out of a model's description where it is off.
+	CTCSmoothing    float64 `json:"ctc_smoothing,omitempty"`    // share of the uniform distribution in CTC's loss
 	InterCTCWeight  float64 `json:"inter_ctc_weight,omitempty"` // share of the middle block's CTC in that of the loss
 	BlankBias       float64 `json:"blank_bias,omitempty"`       // nats, where the blank's bias in the CTC head starts
 	StochasticDepth float64 `json:"stochastic_depth,omitempty"` // probability with which a branch of the last blocks is dropped
@@ -81,6 +82,7 @@ func (c Config) Validate() error {
 	require(c.CTCWeight >= 0 && c.CTCWeight <= 1, "ctc_weight", "ctc_weight is %g, want 0 to 1", c.CTCWeight)
 	require(c.LabelSmoothing >= 0 && c.LabelSmoothing < 1, "label_smoothing", "label_smoothing is %g, want 0 or more and below 1", c.LabelSmoothing)
 	require(c.InterCTCWeight >= 0 && c.InterCTCWeight < 1, "inter_ctc_weight", "inter_ctc_weight is %g, want 0 (off) or more and below 1", c.InterCTCWeight)
+	require(c.CTCSmoothing >= 0 && c.CTCSmoothing < 1, "ctc_smoothing", "ctc_smoothing is %g, want 0 (off) or more and below 1", c.CTCSmoothing)
 	require(math.Abs(c.BlankBias) <= mostBias, "blank_bias", "blank_bias is %g, want %d to %d", c.BlankBias, -mostBias, mostBias)
 	require(c.StochasticDepth >= 0 && c.StochasticDepth < 1, "stochastic_depth", "stochastic_depth is %g, want 0 (off) or more and below 1", c.StochasticDepth)
 	require(!(c.InterCTCWeight > 0) || c.EncoderLayers >= 2, "inter_ctc_weight encoder_layers",

@@ -15,7 +15,7 @@ import (
 
 // regularized is c with everything that is for training on little data.
 func regularized(c Config) Config {
-	c.InterCTCWeight, c.StochasticDepth = 0.4, 0.3
+	c.CTCSmoothing, c.InterCTCWeight, c.StochasticDepth = 0.1, 0.4, 0.3
 	return c
 }
 
@@ -54,7 +54,7 @@ func TestIntermediateCTC(t *testing.T) {
 		for _, decoder := range []int{0, 1} {
 			c := Config{
 				DModel: 6, Heads: 2, EncoderLayers: layers, DecoderLayers: decoder, ConvKernel: 3, Subsampling: 2, SubsampleChannels: 3,
-				NumMels: 5, Vocab: 7, CTCWeight: 0.3, InterCTCWeight: 0.4,
+				NumMels: 5, Vocab: 7, CTCWeight: 0.3, CTCSmoothing: 0.2, InterCTCWeight: 0.4,
 			}
 			net, feeds := randomNetwork(t, c, shape)
 			b := net.Taps[fmt.Sprintf("encoder.blocks.%d.out", middle)]
@@ -63,7 +63,7 @@ func TestIntermediateCTC(t *testing.T) {
 				weights[w.Name()] = w
 			}
 			lengths, targets, targetLengths := input(t, net, Lengths), input(t, net, Targets), input(t, net, TargetLengths)
-			want := net.Graph.CTC(net.Graph.Linear(b, weights["ctc.weight"], weights["ctc.bias"]), lengths, targets, targetLengths, c.Subsampling)
+			want := net.Graph.CTC(net.Graph.Linear(b, weights["ctc.weight"], weights["ctc.bias"]), lengths, targets, targetLengths, c.Subsampling, c.CTCSmoothing)
 			asked := []*G.Node{net.Loss, net.CTC, net.Inter, want}
 			if decoder > 0 {
 				asked = append(asked, net.CE)
@@ -151,9 +151,10 @@ func TestStochasticDepth(t *testing.T) {
 
 func TestValidateTraining(t *testing.T) {
 	for says, change := range map[string]func(*Config){
-		"inter_ctc_weight is 1, want 0 (off) or more and below 1":                       func(c *Config) { c.InterCTCWeight = 1 },
-		"blank_bias is -101, want -100 to 100":                                          func(c *Config) { c.BlankBias = -101 },
-		"blank_bias is NaN":                                                             func(c *Config) { c.BlankBias = math.NaN() },
+		"inter_ctc_weight is 1, want 0 (off) or more and below 1": func(c *Config) { c.InterCTCWeight = 1 },
+		"blank_bias is -101, want -100 to 100":                    func(c *Config) { c.BlankBias = -101 },
+		"ctc_smoothing is 1, want 0 (off) or more and below 1":    func(c *Config) { c.CTCSmoothing = 1 },
+		"blank_bias is NaN": func(c *Config) { c.BlankBias = math.NaN() },
 		"stochastic_depth is 1, want 0 (off) or more and below 1":                       func(c *Config) { c.StochasticDepth = 1 },
 		"inter_ctc_weight is NaN":                                                       func(c *Config) { c.InterCTCWeight = math.NaN() },
 		"inter_ctc_weight is 0.5, and encoder_layers 1: there is no block in the middl": func(c *Config) { c.InterCTCWeight, c.EncoderLayers = 0.5, 1 },

@@ -71,7 +71,7 @@ func BenchmarkCTC(b *testing.B) {
 	for _, u := range []int{20, 80} {
 		targets := optest.Ints([]int{1, u}, optest.Tokens(2, u, v).Ints...)
 		in := []op.Array{optest.Floats(optest.Rand(1), 1, s, v), optest.Lengths(s), targets, optest.Lengths(int32(u))}
-		b.Run(fmt.Sprint("U=", u), func(b *testing.B) { benchmark(b, optest.BuildCTC(1), in) })
+		b.Run(fmt.Sprint("U=", u), func(b *testing.B) { benchmark(b, optest.BuildCTC(1, 0), in) })
 	}
 }
 

@@ -78,16 +78,24 @@ extern "C" __global__ void ctc_rows(const float* x, const int32_t* lengths, LogS
   if (threadIdx.x % 32 == 0) rows[row] = p;
 }
 
-// ctc_loss: a block has an utterance. m, e [B, 2, width] are two rows of alpha, loss [B].
+// ctc_loss: a block has an utterance. m, e [B, 2, width] are two rows of alpha, loss [B]: likelihood times the logarithm,
+// and with smoothing uniform times the sum of all log probabilities, both negative.
 extern "C" __global__ void ctc_loss(const float* x, const int32_t* lengths, const int32_t* targets, const int32_t* target_lengths,
-                                    const LogSoftmax* rows, double* m, int* e, float* loss, int s, int v, int u, int factor) {
+                                    const LogSoftmax* rows, double* m, int* e, float* loss, double likelihood, double uniform, int s,
+                                    int v, int u, int factor) {
   int b = blockIdx.x, width = 2 * u + 1;
   Lattice l(x, rows, targets, lengths, target_lengths, s, v, u, factor, b);
   bool feasible = l.feasible();
   if (feasible) {
     Wides table = Wides{m, e}.at((int64_t)b * 2 * width);
     forward(l, table, 2, width);
-    if (threadIdx.x == 0) loss[b] = (float)-wide_log(total(table.at((l.n - 1) % 2 * width), l.states));
+    double spread = 0;
+    if (uniform != 0) {
+      for (int64_t i = threadIdx.x; i < (int64_t)l.n * v; i += blockDim.x) spread += l.rows[i / v](l.x[i]);
+      spread = block_sum(spread);
+    }
+    if (threadIdx.x == 0)
+      loss[b] = (float)(-likelihood * wide_log(total(table.at((l.n - 1) % 2 * width), l.states)) - uniform * spread);
   }
   if (!feasible && threadIdx.x == 0) loss[b] = 0.f;
 }
@@ -139,11 +147,12 @@ extern "C" __global__ void ctc_occupy(const float* x, const int32_t* lengths, co
   }
 }
 
-// ctc_grad: a warp has a frame. dloss [B], x, dx [B, s, v]; dx may be x. The others are those of ctc_occupy.
+// ctc_grad: a warp has a frame. dloss [B], x, dx [B, s, v]; dx may be x. The others are those of ctc_occupy, and of smoothing
+// what it leaves of the likelihood and takes off each class.
 template <class T>
 static __device__ __forceinline__ void ctc_grad(const float* dloss, const float* x, const int32_t* target_lengths, const LogSoftmax* rows,
                                                 const double* m, const int32_t* frames, const int32_t* first, const int32_t* next, T* dx,
-                                                int s, int v, int u) {
+                                                int s, int v, int u, double likelihood, float uniform) {
   int t = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32, b = blockIdx.y, n = frames[b];
   if (t >= s) return;
   int64_t row = (int64_t)b * s + t;
@@ -168,17 +177,17 @@ static __device__ __forceinline__ void ctc_grad(const float* dloss, const float*
       double sum = c == BLANK ? blank : 0;
       for (; i >= 0; i = next[i])
         if (2 * i + 1 >= band.from && 2 * i + 1 < band.to) sum += occupied[2 * i + 1];
-      p = (float)((double)p - sum);
+      p = (float)((double)p - likelihood * sum);
     }
-    store(&dx[c], dloss[b] * p);
+    store(&dx[c], dloss[b] * (p - uniform));
   }
 }
 
-#define GRAD(suffix, T)                                                                                                             \
-  extern "C" __global__ void ctc_grad_##suffix(const float* dloss, const float* x, const int32_t* target_lengths,                  \
+#define GRAD(suffix, T)                                                                                                              \
+  extern "C" __global__ void ctc_grad_##suffix(const float* dloss, const float* x, const int32_t* target_lengths,                   \
                                                const LogSoftmax* rows, const double* m, const int32_t* frames, const int32_t* first, \
-                                               const int32_t* next, T* dx, int s, int v, int u) {                                   \
-    ctc_grad(dloss, x, target_lengths, rows, m, frames, first, next, dx, s, v, u);                                                  \
+                                               const int32_t* next, T* dx, int s, int v, int u, double likelihood, float uniform) { \
+    ctc_grad(dloss, x, target_lengths, rows, m, frames, first, next, dx, s, v, u, likelihood, uniform);                             \
   }
 GRAD(f32, float)
 GRAD(f16, f16)

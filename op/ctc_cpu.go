@@ -118,16 +118,22 @@ func (c ctc) runCPU(e *Env, loss Tensor, in []Tensor) {
 			continue
 		}
 		alpha := rows.part(0, 2*len(target)+1)
+		spread := 0.0 // the sum of all log probabilities, with smoothing
 		for t := range n {
 			logProbabilities(logP, x[t*c.v:][:c.v])
 			emissions(emits, p, logP, target)
+			if c.smoothing != 0 {
+				for _, l := range logP {
+					spread += float64(l)
+				}
+			}
 			if t == 0 {
 				ctcStart(alpha, emits, n)
 			} else {
 				ctcForward(alpha, alpha, emits, target, t, n)
 			}
 		}
-		loss.Data[b] = float32(-wideLog(ctcTotal(alpha)))
+		loss.Data[b] = float32(-(1-c.smoothing)*wideLog(ctcTotal(alpha)) - c.uniform()*spread)
 	}
 }
 
@@ -164,7 +170,12 @@ func (c ctcGrad) runCPU(e *Env, dx Tensor, in []Tensor) {
 		for t := n - 1; t >= 0; t-- {
 			row := out[t*c.v:][:c.v]
 			emissions(emits, p, row, target)
-			occupy(p, tables.part(t*states, states), beta, 1/m, exponent, target, occupancy, t, n)
+			occupy(p, tables.part(t*states, states), beta, (1-c.smoothing)/m, exponent, target, occupancy, t, n)
+			if uniform := float32(c.uniform()); uniform != 0 {
+				for k := range p {
+					p[k] -= uniform
+				}
+			}
 			simd.Scale(row, in[0].Data[b], p)
 			if t > 0 {
 				ctcBackward(beta, emits, target, t, n)
@@ -174,8 +185,8 @@ func (c ctcGrad) runCPU(e *Env, dx Tensor, in []Tensor) {
 	}
 }
 
-// occupy subtracts from p, the probabilities [V] of frame t, those of the states given the target. inverse and
-// exponent are 1/P and P's exponent; sums [V] is 0 before and after.
+// occupy subtracts from p, the probabilities [V] of frame t, those of the states given the target, all times the same
+// factor. inverse and exponent are that factor over P and P's exponent; sums [V] is 0 before and after.
 func occupy(p []float32, alpha, beta wides, inverse float64, exponent int32, target []int32, sums []float64, t, n int) {
 	from, to := band(t, n, len(alpha.m))
 	blank := 0.0

@@ -49,7 +49,7 @@ func (c ctc) cuda(Setting) Kernel {
 	rows, m, e := space.take(8, batch*int64(c.s)), space.take(8, batch*2*width), space.take(4, batch*2*width)
 	return Kernel{Scratch: space.bytes, Launches: []cuda.Launch{
 		c.rowsLaunch(0, rows),
-		c.lattice("ctc_loss", 0, 1, 4, 3, rows, m, e, cuda.Ptr(cuda.Out())),
+		c.lattice("ctc_loss", 0, 1, 4, 3, rows, m, e, cuda.Ptr(cuda.Out()), cuda.Double(1-c.smoothing), cuda.Double(c.uniform())),
 	}}
 }
 
@@ -68,7 +68,7 @@ func (c ctcGrad) cuda(set Setting) Kernel {
 			Bytes: n*(4+set.Out.Bytes()) + 8*batch*s*width, FLOPs: 6*float64(n) + float64(batch*s*width), Doubles: float64(batch * s * width),
 			Args: []cuda.Arg{
 				cuda.Ptr(cuda.In(0)), cuda.Ptr(cuda.In(1)), cuda.Ptr(cuda.In(4)), rows, m, frames, first, next, cuda.Ptr(cuda.Out()),
-				cuda.Int(c.s), cuda.Int(c.v), cuda.Int(c.u),
+				cuda.Int(c.s), cuda.Int(c.v), cuda.Int(c.u), cuda.Double(1 - c.smoothing), cuda.Float(float32(c.uniform())),
 			},
 		},
 	}}

@@ -88,9 +88,15 @@ func (c ctc) ref(loss Array, in []Array) {
 	clear(loss.Data)
 	for b := range c.batch {
 		n := valid(in[1].Ints, b, c.factor, c.s)
-		_, _, _, total, ok := c.tables(in[0].Data[b*c.s*c.v:], n, c.target(in[2].Ints, in[3].Ints, b))
-		if ok {
-			loss.Data[b] = -total
+		logP, _, _, total, ok := c.tables(in[0].Data[b*c.s*c.v:], n, c.target(in[2].Ints, in[3].Ints, b))
+		if !ok {
+			continue
+		}
+		loss.Data[b] = -(1 - c.smoothing) * total
+		for _, row := range logP {
+			for _, l := range row {
+				loss.Data[b] -= c.uniform() * l
+			}
 		}
 	}
 }
@@ -106,10 +112,10 @@ func (c ctcGrad) ref(dx Array, in []Array) {
 		for t := range n {
 			row := dx.Data[(b*c.s+t)*c.v:][:c.v]
 			for k := range row {
-				row[k] = in[0].Data[b] * math.Exp(logP[t][k])
+				row[k] = in[0].Data[b] * (math.Exp(logP[t][k]) - c.uniform())
 			}
 			for s := range alpha[t] {
-				row[class(target, s)] -= in[0].Data[b] * math.Exp(alpha[t][s]+beta[t][s]-total)
+				row[class(target, s)] -= in[0].Data[b] * (1 - c.smoothing) * math.Exp(alpha[t][s]+beta[t][s]-total)
 			}
 		}
 	}

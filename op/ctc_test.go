@@ -34,7 +34,7 @@ func TestCTCOnSharpLogits(t *testing.T) {
 		}
 		targets := optest.Tokens(73, u, v)
 		in := []op.Array{x, optest.Lengths(s), {Ints: targets.Ints, Shape: []int{1, u}}, optest.Lengths(u)}
-		b := newRig(t, optest.BuildCTC(1), in, &op.Array{Data: []float64{1}, Shape: []int{1}})
+		b := newRig(t, optest.BuildCTC(1, 0), in, &op.Array{Data: []float64{1}, Shape: []int{1}})
 		want, got := reference(t, b, b.Out, b.Grads[0]), run(t, b, b.Out, b.Grads[0])
 		closeTo(t, fmt.Sprintf("loss at size %g", size), got[0].Data, want[0].Data, 4e-6)
 		// The gradient takes differences of log probabilities, which float32 rounds to 6e-8 of their size,
@@ -49,11 +49,11 @@ func TestCTCBadNeighbors(t *testing.T) {
 	const s, v, u = 40, 20, 13
 	good := optest.Tokens(76, u, v)
 	x := optest.Floats(r, 1, s, v)
-	alone := newRig(t, optest.BuildCTC(1), []op.Array{x, optest.Lengths(s), {Ints: good.Ints, Shape: []int{1, u}}, optest.Lengths(u)}, &op.Array{Data: []float64{1}, Shape: []int{1}})
+	alone := newRig(t, optest.BuildCTC(1, 0), []op.Array{x, optest.Lengths(s), {Ints: good.Ints, Shape: []int{1, u}}, optest.Lengths(u)}, &op.Array{Data: []float64{1}, Shape: []int{1}})
 	want := run(t, alone, alone.Out, alone.Grads[0])
 	batch := op.Array{Data: slices.Concat(optest.Floats(r, s, v).Data, optest.Floats(r, s, v).Data, x.Data), Shape: []int{3, s, v}}
 	targets := slices.Concat(make([]int32, u), []int32{4, 4, 4}, make([]int32, u-3), good.Ints)
-	b := newRig(t, optest.BuildCTC(1), []op.Array{batch, optest.Lengths(10, 4, s), optest.Ints([]int{3, u}, targets...), optest.Lengths(0, 3, u)}, &op.Array{Data: []float64{1, 1, 1}, Shape: []int{3}})
+	b := newRig(t, optest.BuildCTC(1, 0), []op.Array{batch, optest.Lengths(10, 4, s), optest.Ints([]int{3, u}, targets...), optest.Lengths(0, 3, u)}, &op.Array{Data: []float64{1, 1, 1}, Shape: []int{3}})
 	got := run(t, b, b.Out, b.Grads[0])
 	if got[0].Data[2] != want[0].Data[0] || !slices.Equal(got[1].Data[2*s*v:], want[1].Data) {
 		t.Error("the good utterance's loss or gradient depends on its neighbors")
@@ -73,7 +73,7 @@ func TestCTCNotFinite(t *testing.T) {
 	x := optest.Floats(optest.Rand(77), 2, 5, 4)
 	x.Data[3] = math.NaN()
 	in := []op.Array{x, optest.Lengths(5, 5), optest.Ints([]int{2, 2}, 1, 2, 3, 3), optest.Lengths(2, 2)}
-	b := newRig(t, optest.BuildCTC(1), in, nil)
+	b := newRig(t, optest.BuildCTC(1, 0), in, nil)
 	got := run(t, b, b.Out, b.Grads[0])
 	if v := got[0].Data[0]; v == v {
 		t.Errorf("the loss of NaN is %g", v)
@@ -93,7 +93,7 @@ func ctcCase(t *testing.T, name string, x []float64, s, v int, target []int32, l
 	u := max(len(target), 1) // a shape can't have a 0
 	targets := append(slices.Clone(target), make([]int32, u-len(target))...)
 	in := []op.Array{{Data: x, Shape: []int{1, s, v}}, optest.Lengths(int32(s)), optest.Ints([]int{1, u}, targets...), optest.Lengths(int32(len(target)))}
-	b := newRig(t, optest.BuildCTC(1), in, &op.Array{Data: []float64{1}, Shape: []int{1}})
+	b := newRig(t, optest.BuildCTC(1, 0), in, &op.Array{Data: []float64{1}, Shape: []int{1}})
 	exact, got := reference(t, b, b.Out, b.Grads[0]), run(t, b, b.Out, b.Grads[0])
 	if d := math.Abs(exact[0].Data[0] - loss); !(d <= 1e-11*max(1, loss)) {
 		t.Errorf("%s: the specification's loss is %.15g, want %.15g", name, exact[0].Data[0], loss)
@@ -186,7 +186,7 @@ func TestCTCFeasible(t *testing.T) {
 			for n := max(0, least-2); n <= least+1; n++ {
 				s := max(1, frames.Subsampled(n, factor))
 				in := []op.Array{optest.Floats(optest.Rand(1), 1, s, 40), optest.Lengths(int32(n)), optest.Ints([]int{1, len(target)}, target...), optest.Lengths(int32(len(target)))}
-				b := newRig(t, optest.BuildCTC(factor), in, nil)
+				b := newRig(t, optest.BuildCTC(factor, 0), in, nil)
 				if loss := run(t, b, b.Out)[0].Data[0]; (loss > 0) != (n >= least) || loss < 0 {
 					t.Errorf("%q on %d feature frames, factor %d: loss %g, but %d frames are the least", c.Text, n, factor, loss, least)
 				}
@@ -200,9 +200,11 @@ func TestCTCFeasible(t *testing.T) {
 
 func TestCTCRefuses(t *testing.T) {
 	for name, build := range map[string]func(g *op.Graph, n *G.Node){
-		"targets of another batch": func(g *op.Graph, n *G.Node) { g.CTC(g.Input("x", 2, 3, 5), n, g.IntInput("u", 3, 3), n, 4) },
-		"a factor of 3":            func(g *op.Graph, n *G.Node) { g.CTC(g.Input("x", 2, 3, 5), n, g.IntInput("u", 2, 3), n, 3) },
-		"float targets":            func(g *op.Graph, n *G.Node) { g.CTC(g.Input("x", 2, 3, 5), n, g.Input("u", 2, 3), n, 4) },
+		"targets of another batch": func(g *op.Graph, n *G.Node) { g.CTC(g.Input("x", 2, 3, 5), n, g.IntInput("u", 3, 3), n, 4, 0) },
+		"a factor of 3":            func(g *op.Graph, n *G.Node) { g.CTC(g.Input("x", 2, 3, 5), n, g.IntInput("u", 2, 3), n, 3, 0) },
+		"a smoothing of 1":         func(g *op.Graph, n *G.Node) { g.CTC(g.Input("x", 2, 3, 5), n, g.IntInput("u", 2, 3), n, 4, 1) },
+		"a smoothing below 0":      func(g *op.Graph, n *G.Node) { g.CTC(g.Input("x", 2, 3, 5), n, g.IntInput("u", 2, 3), n, 4, -0.1) },
+		"float targets":            func(g *op.Graph, n *G.Node) { g.CTC(g.Input("x", 2, 3, 5), n, g.Input("u", 2, 3), n, 4, 0) },
 	} {
 		g := op.NewGraph()
 		build(g, g.IntInput("n", 2))
@@ -210,4 +212,28 @@ func TestCTCRefuses(t *testing.T) {
 			t.Errorf("%s was accepted", name)
 		}
 	}
+}
+
+// By hand: with smoothing e the loss is 1-e of the likelihood's and e of each true frame's cross-entropy with the uniform
+// distribution, and where all classes are alike the gradient has nothing of smoothing.
+func TestCTCSmoothingByHand(t *testing.T) {
+	const e, v = 0.25, 3
+	// Two frames of which one is true: the target has one alignment with it.
+	x := op.Array{Data: []float64{1, 2, 4, 100, -100, 0}, Shape: []int{1, 2, v}}
+	in := []op.Array{x, optest.Lengths(1), optest.Ints([]int{1, 1}, 2), optest.Lengths(1)}
+	r := newRig(t, optest.BuildCTC(1, e), in, &op.Array{Data: []float64{1}, Shape: []int{1}})
+	got := run(t, r, r.Out, r.Grads[0])
+	sum := math.Exp(1) + math.Exp(2) + math.Exp(4)
+	log := math.Log(sum)
+	loss := (1-e)*(log-4) + e*(3*log-7)/v
+	if d := math.Abs(float64(got[0].Data[0]) - loss); !(d <= 1e-6) {
+		t.Errorf("the loss is %g, want %g", got[0].Data[0], loss)
+	}
+	// Differences of probabilities near 1, which float32 rounds to 6e-8, and of which 0.07 is left.
+	closeTo(t, "gradient", got[1].Data, []float64{math.Exp(1)/sum - e/v, math.Exp(2)/sum - e/v, math.Exp(4)/sum - (1 - e) - e/v, 0, 0, 0}, 2e-6)
+	in[0] = op.Array{Data: make([]float64, 2*v), Shape: []int{1, 2, v}}
+	in[1] = optest.Lengths(2)
+	r = newRig(t, optest.BuildCTC(1, e), in, &op.Array{Data: []float64{1}, Shape: []int{1}})
+	plain := newRig(t, optest.BuildCTC(1, 0), in, &op.Array{Data: []float64{1 - e}, Shape: []int{1}})
+	closeTo(t, "gradient of equal classes", run(t, r, r.Grads[0])[0].Data, optest.NewArray(run(t, plain, plain.Grads[0])[0]).Data, 3e-7) // two roundings of float32
 }

@@ -47,7 +47,7 @@ type updateMetrics struct {
 	Update       int       `json:"update"`
 	Epoch        int       `json:"epoch"` // from 1
 	Loss         float64   `json:"loss"`  // what is minimized: nats, mean over the utterances since the last record, as are
-	CTC          float64   `json:"ctc"`   // behind the encoder's last block; that behind the middle one is in the loss alone
+	CTC          float64   `json:"ctc"`   // with smoothing, behind the encoder's last block; that behind the middle one is in the loss alone
 	CE           float64   `json:"ce,omitempty"`
 	LearningRate float64   `json:"learning_rate"`
 	GradNorm     float64   `json:"grad_norm"` // before clipping, of the last update

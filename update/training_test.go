@@ -11,7 +11,7 @@ import (
 
 // regularized is c with everything that is for training on little data.
 func regularized(c model.Config) model.Config {
-	c.InterCTCWeight, c.StochasticDepth = 0.4, 0.3
+	c.CTCSmoothing, c.InterCTCWeight, c.StochasticDepth = 0.1, 0.4, 0.3
 	return c
 }
 

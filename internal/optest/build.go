@@ -76,8 +76,8 @@ func BuildRelative(o op.RelativeOptions) Build {
 func BuildEmbed(g *op.Graph, in []*G.Node) *G.Node { return g.Embed(in[0], in[1], in[2]) }
 
 // BuildCTC is [op.Graph.CTC] of logits, lengths, targets and their lengths.
-func BuildCTC(factor int) Build {
-	return func(g *op.Graph, in []*G.Node) *G.Node { return g.CTC(in[0], in[1], in[2], in[3], factor) }
+func BuildCTC(factor int, smoothing float64) Build {
+	return func(g *op.Graph, in []*G.Node) *G.Node { return g.CTC(in[0], in[1], in[2], in[3], factor, smoothing) }
 }
 
 // BuildCrossEntropy is [op.Graph.CrossEntropy] of logits, targets and their lengths.

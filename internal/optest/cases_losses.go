@@ -39,18 +39,25 @@ func lossCases() (cases []Case) {
 	r := Rand(71)
 	const ctcTol, ctcWhy = 1e-6, "a log-softmax in float32 (6e-8 of logits of a few units in each frame), the rest in float64"
 	cases = append(cases,
-		Case{Name: "ctc/targets, an empty one and one without an alignment", Build: BuildCTC(1), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
+		Case{Name: "ctc/targets, an empty one and one without an alignment", Build: BuildCTC(1, 0), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
 			Floats(r, 4, 9, 6), Lengths(9, 6, 4, 3),
 			Ints([]int{4, 5}, 2, 2, 3, 5, 2, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 4, 4, 4, 0, 0), Lengths(5, 2, 0, 3),
 		}},
-		Case{Name: "ctc/subsampled", Build: BuildCTC(4), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
+		Case{Name: "ctc/subsampled", Build: BuildCTC(4, 0), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
 			Floats(r, 2, 7, 4), Lengths(25, 9), Ints([]int{2, 3}, 1, 2, 1, 3, 0, 0), Lengths(3, 1),
 		}},
-		Case{Name: "ctc/one frame", Build: BuildCTC(2), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
+		Case{Name: "ctc/one frame", Build: BuildCTC(2, 0), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
 			Floats(r, 1, 1, 3), Lengths(1), Ints([]int{1, 1}, 2), Lengths(1),
 		}},
-		Case{Name: "ctc/an absent row", Build: BuildCTC(2), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
+		Case{Name: "ctc/an absent row", Build: BuildCTC(2, 0), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
 			Floats(r, 2, 4, 3), Lengths(0, 7), Ints([]int{2, 2}, 0, 0, 2, 1), Lengths(-1, 2),
+		}},
+		Case{Name: "ctc/smoothing, an empty target and one without an alignment", Build: BuildCTC(1, 0.25), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
+			Floats(r, 4, 9, 6), Lengths(9, 6, 4, 3),
+			Ints([]int{4, 5}, 2, 2, 3, 5, 2, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 4, 4, 4, 0, 0), Lengths(5, 2, 0, 3),
+		}},
+		Case{Name: "ctc/smoothing, subsampled, an absent row and more classes than a warp has lanes", Build: BuildCTC(2, 0.1), Tol: ctcTol, Why: ctcWhy, In: []op.Array{
+			Floats(r, 3, 40, 47), Lengths(0, 79, 31), Ints([]int{3, 4}, 0, 0, 0, 0, 2, 1, 40, 40, 46, 3, 0, 0), Lengths(-1, 4, 2),
 		}},
 		longCTC(),
 	)
@@ -60,13 +67,20 @@ func lossCases() (cases []Case) {
 		targets = append(targets, Tokens(uint64(u), max(n, 1), 30))
 	}
 	for _, factor := range []int{2, 4, 8} {
-		cases = append(cases, Case{Name: fmt.Sprint("ctc/utterances, factor ", factor), Build: BuildCTC(factor), Batch: &Batch{
+		cases = append(cases, Case{Name: fmt.Sprint("ctc/utterances, factor ", factor), Build: BuildCTC(factor, 0), Batch: &Batch{
 			In: []Operand{
 				Sequences(Rand(74), subsampled(lengths, factor), 30), LengthsEach(lengths, 0), Growing(targets...), LengthsEach(counts, -1),
 			},
 			Extra: 5, Blind: true, Why: "equality",
 		}})
 	}
+
+	cases = append(cases, Case{Name: "ctc/utterances, smoothing", Build: BuildCTC(4, 0.1), Batch: &Batch{
+		In: []Operand{
+			Sequences(Rand(74), subsampled(lengths, 4), 30), LengthsEach(lengths, 0), Growing(targets...), LengthsEach(counts, -1),
+		},
+		Extra: 5, Blind: true, Why: "equality",
+	}})
 
 	r = Rand(51)
 	for _, e := range []float64{0, 0.1} {
@@ -106,7 +120,7 @@ func longCTC() Case {
 		logits.Data[i] = float64(float32(10 * logits.Data[i]))
 	}
 	return Case{
-		Name: "ctc/many states and small likelihoods", Build: BuildCTC(1), Tol: 3e-5,
+		Name: "ctc/many states and small likelihoods", Build: BuildCTC(1, 0), Tol: 3e-5,
 		Why: "a log-softmax in float32 of logits of some 40 (2e-6 in each of 190 frames), the rest in float64",
 		In:  []op.Array{logits, Lengths(190), Ints([]int{1, 150}, tokens.Ints...), Lengths(150)},
 	}

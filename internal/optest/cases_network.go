@@ -119,7 +119,7 @@ func (w *network) write(decoder bool) *G.Node {
 	y = w.Swish(w.norm(w.Depthwise(y, w.weight(d, 5), w.weight(d))), nil, op.Drop{})
 	x = w.norm(w.Residual(x, 1, w.linear(y, d), s, w.drop()))
 	if !decoder {
-		return w.CTC(w.linear(x, networkVocab), lengths, w.in[targets], w.in[targetLengths], networkFactor)
+		return w.CTC(w.linear(x, networkVocab), lengths, w.in[targets], w.in[targetLengths], networkFactor, 0)
 	}
 
 	encoded, tokens := x, w.in[targetLengths]
