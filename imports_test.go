@@ -21,6 +21,7 @@ var mayImport = map[string][]string{
 	"internal/safetensors": {},
 	"internal/arenapage":   {}, // a plan's memory as a page
 	"internal/auditpage":   {}, // what was found in sets, as a page
+	"internal/rangetest":   {}, // finds a learning rate
 	"internal/frames":      {}, // the arithmetic of lengths
 	"internal/philox":      {}, // random numbers
 	"internal/simd":        {"internal/philox"},
@@ -37,7 +38,7 @@ var mayImport = map[string][]string{
 
 	"update":    {"internal/frames", "internal/philox", "device", "op", "engine", "model", "data"},
 	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
-	"train":     {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"train":     {"internal/arenapage", "internal/rangetest", "internal/settings", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
 	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "update", "internal/philox"}, // programs, as in cmd
 

@@ -75,10 +75,10 @@ func (c *Config) retrend(t *trend, key string) {
 	}
 }
 
-// watch looks at the loss of an update that was made, and says what to do where it diverges.
+// watch looks at the loss of an update that was made, and says what to do where it diverges. In a range test it is to.
 func (r *run) watch(out update.Outcome) {
 	t := &r.ledger.state.Trend
-	if !t.add(out, r.updater.Updates) {
+	if r.finding != nil || !t.add(out, r.updater.Updates) {
 		return
 	}
 	start := "begin anew"
