@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"internal/arenapage":   {"internal/page"}, // a plan's memory as a page
 	"internal/auditpage":   {"internal/page"}, // what was found in sets, as a page
 	"internal/learnpage":   {"internal/page"}, // what recipes have come to, as a page
+	"internal/rangetest":   {},                // finds a learning rate
 	"internal/frames":      {},                // the arithmetic of lengths
 	"internal/philox":      {},                // random numbers
 	"internal/simd":        {"internal/philox"},
@@ -39,7 +40,7 @@ var mayImport = map[string][]string{
 
 	"update":    {"internal/frames", "internal/philox", "device", "op", "engine", "model", "data"},
 	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
-	"train":     {"internal/arenapage", "internal/settings", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"train":     {"internal/arenapage", "internal/rangetest", "internal/settings", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
 	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd
 

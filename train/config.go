@@ -125,6 +125,7 @@ type RunConfig struct {
 	SnapshotEvery   int     `yaml:"snapshot_every" default:"50" check:"0.." zero:"never" resume:"free" help:"on a card: updates between copies of weights and moments to the host's memory, from which the run is saved if the card fails"`
 	CacheClearEvery int     `yaml:"cache_clear_every" default:"50" check:"0.." zero:"never" help:"updates between returns of idle memory to the system"`
 	ProfileSteps    int     `yaml:"profile_steps" default:"0" check:"0.." zero:"off" resume:"session" help:"measure this many updates, print a table of the time by operation, and stop"`
+	FindLR          bool    `yaml:"find_lr" default:"false" check:"any" resume:"session" help:"find a learning_rate: train for up to 200 updates while the rate rises from 1e-6 to 1, print and plot the losses, suggest a rate, and stop; no checkpoint is made"`
 }
 
 // Default is the configuration of a run that sets nothing.

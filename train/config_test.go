@@ -42,7 +42,7 @@ func all(t testing.TB) *settings.Set {
 
 // What trainer.json holds of a configuration has been written like this since the first checkpoints.
 func TestDefaultIsWritten(t *testing.T) {
-	const want = `{"allowed_characters":"","auto_fit":true,"average_last":0,"bad_line_limit":0,"batch_size":8,"best_by":"auto","blank_alarm":500,"blank_bias":0,"cache_clear_every":50,"checkpoint_dir":"runs/default","conv_kernel":31,"cpu_workers":0,"ctc_smoothing":0,"ctc_weight":0.3,"cuda_blas":"","cuda_driver":"","d_model":192,"decoder_layers":4,"device":"auto","dropout":0.1,"early_stop":0,"early_stop_delta":0,"ema_decay":0,"encoder_layers":8,"eval_every":0,"final_rate":0,"fold_digits":false,"fp16":false,"freeze":[],"freq_masks":2,"freq_width":27,"grad_accum":2,"grad_clip":5,"heads":4,"init_from":"","init_partial":false,"inter_ctc_weight":0,"keep_joiners":false,"keep_last":3,"label_smoothing":0.1,"learning_rate":0.001,"light_first_epochs":0,"log_dir":"","log_every":10,"long_warmup":false,"lower_case":false,"lr_scale":[],"max_duration":30,"max_text_length":0,"max_updates":0,"memory_fraction":0,"memory_limit":"auto","memory_log":"stages","min_char_count":1,"min_duration":0.1,"noise_manifest":[],"noise_share":0,"noise_snr":[5,25],"normalize":"utterance","num_epochs":30,"num_mels":80,"num_workers":2,"on_oom":"stop","path_map":[],"profile_steps":0,"recompute":"auto","remove_punctuation":false,"resume":"","sample_rate":16000,"save_every":0,"schedule":"noam","seed":1,"skip_bad_lines":false,"snapshot_every":50,"sort_first_epochs":0,"spec_augment":true,"speed_perturb":true,"speeds":[0.9,1,1.1],"stochastic_depth":0,"subsample_channels":64,"subsampling":4,"test_manifest":[],"time_masks":5,"time_share":0.05,"tokenizer":"characters","train_manifest":[],"unknown_limit":0.05,"val_manifest":[],"vocab_size":0,"vtlp":0,"warmup_share":0,"warmup_updates":1000,"weight_decay":0.001}`
+	const want = `{"allowed_characters":"","auto_fit":true,"average_last":0,"bad_line_limit":0,"batch_size":8,"best_by":"auto","blank_alarm":500,"blank_bias":0,"cache_clear_every":50,"checkpoint_dir":"runs/default","conv_kernel":31,"cpu_workers":0,"ctc_smoothing":0,"ctc_weight":0.3,"cuda_blas":"","cuda_driver":"","d_model":192,"decoder_layers":4,"device":"auto","dropout":0.1,"early_stop":0,"early_stop_delta":0,"ema_decay":0,"encoder_layers":8,"eval_every":0,"final_rate":0,"find_lr":false,"fold_digits":false,"fp16":false,"freeze":[],"freq_masks":2,"freq_width":27,"grad_accum":2,"grad_clip":5,"heads":4,"init_from":"","init_partial":false,"inter_ctc_weight":0,"keep_joiners":false,"keep_last":3,"label_smoothing":0.1,"learning_rate":0.001,"light_first_epochs":0,"log_dir":"","log_every":10,"long_warmup":false,"lower_case":false,"lr_scale":[],"max_duration":30,"max_text_length":0,"max_updates":0,"memory_fraction":0,"memory_limit":"auto","memory_log":"stages","min_char_count":1,"min_duration":0.1,"noise_manifest":[],"noise_share":0,"noise_snr":[5,25],"normalize":"utterance","num_epochs":30,"num_mels":80,"num_workers":2,"on_oom":"stop","path_map":[],"profile_steps":0,"recompute":"auto","remove_punctuation":false,"resume":"","sample_rate":16000,"save_every":0,"schedule":"noam","seed":1,"skip_bad_lines":false,"snapshot_every":50,"sort_first_epochs":0,"spec_augment":true,"speed_perturb":true,"speeds":[0.9,1,1.1],"stochastic_depth":0,"subsample_channels":64,"subsampling":4,"test_manifest":[],"time_masks":5,"time_share":0.05,"tokenizer":"characters","train_manifest":[],"unknown_limit":0.05,"val_manifest":[],"vocab_size":0,"vtlp":0,"warmup_share":0,"warmup_updates":1000,"weight_decay":0.001}`
 	saved, err := Default().settings()
 	if err != nil || string(saved) != want {
 		t.Errorf("%v\n got %s\nwant %s", err, saved, want)
@@ -93,6 +93,7 @@ func TestRulesAreLocated(t *testing.T) {
 		"path_map: [a]":                               `x.yaml:1: path_map "a": write from=to`,
 		"path_map: [a=~/b]":                           "",
 		"path_map: [a=~ann/b]":                        `x.yaml:1: path_map is "~ann/b": ~/ at the start means your home folder`,
+		"find_lr: true\nprofile_steps: 3":             "x.yaml:1: find_lr and profile_steps are both set",
 		"seed: 1\nfinal_rate: 0.1":                    "x.yaml:2: final_rate is 0.1, and schedule noam does not end at a share",
 		"final_rate: 0.1\nschedule: one_cycle":        "x.yaml:1: final_rate is 0.1, and schedule one_cycle does not end at a share",
 		"final_rate: 0.1\nschedule: linear":           "",
@@ -213,7 +214,7 @@ func TestResumeTags(t *testing.T) {
 			"d_model encoder_layers decoder_layers heads conv_kernel subsampling subsample_channels freeze"),
 		settings.Free: strings.Fields("num_workers blank_bias max_updates long_warmup checkpoint_dir log_dir cuda_driver cuda_blas " +
 			"memory_limit memory_fraction auto_fit recompute on_oom memory_log keep_last log_every snapshot_every"),
-		settings.Session: strings.Fields("resume init_from init_partial profile_steps"),
+		settings.Session: strings.Fields("resume init_from init_partial profile_steps find_lr"),
 	}
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Error(diff)

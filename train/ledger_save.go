@@ -175,7 +175,7 @@ func (l *ledger) judgeSpace(space checkpoint.Space, there int) error {
 // can go on with fewer. Where the run doesn't go on from the newest one, that one is damaged, and the others stay.
 func (l *ledger) makeRoom() error {
 	newest, err := l.newestName()
-	if err != nil || newest == "" || l.cfg.Run.ProfileSteps > 0 || !l.inside(l.newest) || newest != filepath.Base(l.newest) {
+	if err != nil || newest == "" || l.cfg.Run.measuring() || !l.inside(l.newest) || newest != filepath.Base(l.newest) {
 		return err
 	}
 	for _, path := range l.prune() {

@@ -7,6 +7,7 @@ import (
 
 	"konkanitrain/data"
 	"konkanitrain/internal/machine"
+	"konkanitrain/internal/rangetest"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/update"
@@ -98,6 +99,9 @@ func (r *run) stretch(l *data.Loader) update.Span {
 	}
 	p := r.ledger.state.Progress
 	left := (r.cfg.Optimizer.NumEpochs-p.Epoch)*l.Windows() - p.Window
+	if r.finding != nil {
+		return update.Span{Epoch: p.Epoch, From: p.Window, Count: rangetest.Updates + mostSkips}
+	}
 	if m := r.cfg.Optimizer.MaxUpdates; m > 0 {
 		// Windows that give no update are not counted by max_updates: as many more may come as end a run.
 		left = min(left, max(m-r.updater.Updates, 0)+mostSkips)

@@ -23,7 +23,7 @@ func (r *run) milestones(ctx context.Context, epochDone, updated bool) error {
 	due := func(every int) bool {
 		return every == 0 && epochDone || every > 0 && updated && n%every == 0
 	}
-	if r.profiling() {
+	if r.cfg.Run.measuring() {
 		return nil
 	}
 	better := false
@@ -51,10 +51,10 @@ func (r *run) milestones(ctx context.Context, epochDone, updated bool) error {
 	return nil
 }
 
-// interrupted saves what there is; of a profile it shows what there is.
+// interrupted saves what there is; what was measured is shown as far as it is.
 func (r *run) interrupted() error {
-	if r.profiling() {
-		return errors.Join(r.printProfile(), context.Canceled)
+	if r.cfg.Run.measuring() {
+		return errors.Join(r.showMeasured(), context.Canceled)
 	}
 	if r.ledger.standing == fresh {
 		return context.Canceled // nothing is done yet, so there is nothing to save
@@ -137,8 +137,8 @@ func (r *run) sayTroubles(e *recognize.Evaluation, said *blanks) {
 // finish validates and saves what the last update made, and scores the test set with the averaged weights or the best.
 func (r *run) finish(ctx context.Context) error {
 	r.report.close()
-	if r.profiling() {
-		return r.printProfile()
+	if r.cfg.Run.measuring() {
+		return r.showMeasured()
 	}
 	if !r.ledger.finished {
 		r.report.say("training has ended: %s", r.ledger.end())

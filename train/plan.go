@@ -88,7 +88,7 @@ func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error
 		cfg.Data.SpeedPerturb = false                            // they are made up at each speed
 		cfg.Optimizer.NumEpochs, cfg.Optimizer.MaxUpdates = 1, 0 // which has all shapes
 	}
-	cfg.Run.ProfileSteps = 0
+	cfg.Run.ProfileSteps, cfg.Run.FindLR = 0, false
 	report := newReporter(o.Out)
 	p := &planner{run: &run{cfg: cfg, base: baseBytes(), buffersOnly: o.buffersOnly, report: report, ledger: newLedger(given, report)}, o: o, speeds: speeds}
 	p.ledger.origin = &Origin{} // the vocabulary is that of the texts

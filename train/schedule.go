@@ -3,15 +3,21 @@ package train
 import (
 	"fmt"
 
+	"konkanitrain/internal/rangetest"
 	"konkanitrain/internal/words"
 	"konkanitrain/update"
 )
 
 // rate is the learning rate of an update, by its number.
-func (r *run) rate(update int) float64 { return r.ledger.state.Schedule.Rate(update) }
+func (r *run) rate(update int) float64 {
+	if r.finding != nil {
+		return rangetest.Rate(update - r.ledger.begun)
+	}
+	return r.ledger.state.Schedule.Rate(update)
+}
 
-// setSchedule finds the learning rate of each update, by the settings and the training set of now: with other num_epochs
-// than its checkpoint's a run comes to the end of its schedule there. What becomes of the rate is said.
+// setSchedule finds the learning rate of each update, by the settings and the training set of now: with other
+// num_epochs than its checkpoint's a run comes to the end of its schedule there. What becomes of the rate is said.
 func (r *run) setSchedule() {
 	o, s := r.cfg.Optimizer, &r.ledger.state
 	before := s.Schedule
@@ -36,7 +42,7 @@ func (r *run) last() int {
 
 // sayRates says which way the learning rate goes, unless it is the usual one.
 func (r *run) sayRates() {
-	if s := r.ledger.state.Schedule; s.Kind != update.Noam && !r.profiling() && !r.ended() {
+	if s := r.ledger.state.Schedule; s.Kind != update.Noam && !r.cfg.Run.measuring() && !r.ended() {
 		r.report.say("learning rate: %v", s)
 	}
 }
@@ -44,7 +50,7 @@ func (r *run) sayRates() {
 // warnOfSchedule says at which rate training ends where max_updates ends it before the schedule has come to its end.
 func (r *run) warnOfSchedule() {
 	o, s, total := r.cfg.Optimizer, r.ledger.state.Schedule, r.total()
-	if r.profiling() || r.ended() || !s.Ends() || total >= s.Total || total < s.Warmup {
+	if r.cfg.Run.measuring() || r.ended() || !s.Ends() || total >= s.Total || total < s.Warmup {
 		return
 	}
 	advice := "leave max_updates out"

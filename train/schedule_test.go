@@ -78,8 +78,8 @@ func TestScheduleThatIsCutShort(t *testing.T) {
 	}
 }
 
-// A schedule ends with the run that it is of: with other num_epochs, other windows or another kind the rest of a resumed
-// run follows it to its end there, and it is said what that makes of the rate.
+// A schedule ends with the run that it is of: with other num_epochs, other windows or another kind the rest of a
+// resumed run follows it to its end there, and it is said what that makes of the rate.
 func TestScheduleOfAnotherLength(t *testing.T) {
 	begun := scheduled(t, update.Linear)
 	begun.Optimizer.MaxUpdates = 6 // half a way, two epochs

@@ -48,7 +48,7 @@ func (r *run) loadData(ctx context.Context) error {
 // trainingLoader loads the windows of a set to train on. A profile has no sorted epochs: its few updates stand for all.
 func (r *run) trainingLoader(set *data.Set) (*data.Loader, error) {
 	augment, sorted := r.cfg.Augment(), r.cfg.Data.SortFirstEpochs
-	if r.profiling() {
+	if r.profiling() || r.finding != nil {
 		sorted = 0
 	}
 	augment.NoiseFrom = recordings(r.sets.noise)

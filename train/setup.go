@@ -28,6 +28,9 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 		cfg: cfg, index: filepath.Join(cfg.Run.CheckpointDir, indexDir), first: true, base: baseBytes(), buffersOnly: o.buffersOnly, staged: map[string]string{},
 		report: report, ledger: newLedger(cfg, report),
 	}
+	if cfg.Run.FindLR {
+		r.finding = &finding{}
+	}
 	r.ledger.program = cmp.Or(o.Program, r.ledger.program)
 	r.ledger.record, r.ledger.settle, r.ledger.renewed = r.record, r.settle, r.folderRenewed
 	if o.Origin != nil && o.Origin.Checkpoint == nil {
@@ -156,7 +159,7 @@ func (r *run) begin() error {
 	r.warnOfWarmup()
 	r.warnOfSchedule()
 	r.metrics = &metrics{} // which writes nothing
-	if !r.profiling() {
+	if !r.cfg.Run.measuring() {
 		if err := r.ledger.checkSpace(); err != nil {
 			return err
 		}
@@ -177,7 +180,7 @@ func (r *run) begin() error {
 		}
 	}
 	r.record("start", first)
-	r.report.begin(pace{begun: r.updater.Updates, total: r.total(), epochs: r.cfg.Optimizer.NumEpochs, sorted: r.cfg.Data.SortFirstEpochs})
+	r.report.begin(pace{begun: r.updater.Updates, total: r.total(), epochs: r.epochs(), sorted: r.cfg.Data.SortFirstEpochs})
 	r.ledger.started = time.Now()
 	return nil
 }

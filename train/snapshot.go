@@ -134,7 +134,7 @@ func (c *copied) Finite() (*engine.NotFinite, error) { return nil, nil }
 
 // prepareSnapshot makes room for copies, where the run takes any.
 func (r *run) prepareSnapshot() (err error) {
-	if r.onCard() && r.cfg.Run.SnapshotEvery > 0 && !r.profiling() {
+	if r.onCard() && r.cfg.Run.SnapshotEvery > 0 && !r.cfg.Run.measuring() {
 		if r.snapshot, err = newSnapshot(r.host, r.ledger.memory); err != nil {
 			var oom *device.OutOfMemory
 			if errors.As(err, &oom) {
@@ -168,7 +168,7 @@ func lost(err error) bool { return errors.Is(err, cuda.ErrLost) }
 func (r *run) rescue(err error) error {
 	l, made := r.ledger, r.updater.Updates
 	err = fmt.Errorf("%w: %w", ErrCardLost, err)
-	if r.profiling() {
+	if r.cfg.Run.measuring() {
 		return err
 	}
 	if s := r.snapshot; s != nil && s.updates() >= l.onDisk && s.whole && l.standing != saved {

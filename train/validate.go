@@ -30,6 +30,7 @@ func (c Config) Validate() error {
 	p.Require(o.FinalRate == 0 || o.Schedule == update.Cosine || o.Schedule == update.Linear, "final_rate schedule",
 		"final_rate is %g, and schedule %s does not end at a share of learning_rate that is set: leave final_rate out, or set schedule to cosine or linear", o.FinalRate, o.Schedule)
 	p.Require(r.Resume == "" || r.InitFrom == "", "resume init_from", "resume and init_from are both set: a resumed run has its weights already")
+	p.Require(!r.FindLR || r.ProfileSteps == 0, "find_lr profile_steps", "find_lr and profile_steps are both set, and each measures something else and stops: leave one of them out")
 	p.Require(r.InitFrom != "" || !r.InitPartial, "init_partial init_from", "init_partial is on, and init_from names no model to take anything from")
 	p.Add(settings.About("device", r.device().Check()))
 	_, _, err = r.memory().Budget()
