@@ -72,6 +72,7 @@ type ModelConfig struct {
 	CTCSmoothing      float64 `yaml:"ctc_smoothing" default:"0" check:"0..<1" zero:"off" help:"label smoothing of CTC, in training: this share of its loss is each frame's cross-entropy with the uniform distribution"`
 	InterCTCWeight    float64 `yaml:"inter_ctc_weight" default:"0" check:"0..<1" zero:"off" help:"share of CTC in the loss that is taken behind the middle encoder block, by the same output layer, in training"`
 	BlankBias         float64 `yaml:"blank_bias" default:"0" check:"-100..100" unit:"nats" resume:"free" help:"where the bias of CTC's blank starts in a new run, in nats: below 0 makes blanks rarer at first, above 0 more frequent; a model that init_from names has its own"`
+	BranchShrink      float64 `yaml:"branch_shrink" default:"0" check:"share" zero:"off" resume:"free" help:"share by which the last weights of each residual branch start smaller in a new run: at 1 a branch begins with nothing, and the network as a shallow one; deep ones learn sooner so"`
 	StochasticDepth   float64 `yaml:"stochastic_depth" default:"0" check:"0..<1" zero:"off" help:"probability with which a residual branch of the last block is dropped for an utterance, in training; less in the blocks before, in proportion to their number"`
 }
 
@@ -142,7 +143,7 @@ func (c Config) Network(vocab int) model.Config {
 		DModel: m.DModel, Heads: m.Heads, EncoderLayers: m.EncoderLayers, DecoderLayers: m.DecoderLayers,
 		ConvKernel: m.ConvKernel, Subsampling: m.Subsampling, SubsampleChannels: m.SubsampleChannels,
 		NumMels: c.Data.NumMels, Vocab: vocab, Dropout: m.Dropout, CTCWeight: m.CTCWeight, LabelSmoothing: m.LabelSmoothing,
-		CTCSmoothing: m.CTCSmoothing, InterCTCWeight: m.InterCTCWeight, BlankBias: m.BlankBias, StochasticDepth: m.StochasticDepth,
+		CTCSmoothing: m.CTCSmoothing, InterCTCWeight: m.InterCTCWeight, BlankBias: m.BlankBias, BranchShrink: m.BranchShrink, StochasticDepth: m.StochasticDepth,
 	}
 }
 
