@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"internal/auditpage":   {"internal/page"}, // what was found in sets, as a page
 	"internal/learnpage":   {"internal/page"}, // what recipes have come to, as a page
 	"internal/rangetest":   {},                // finds a learning rate
+	"internal/patterns":    {},                // parts of a network by patterns of their names
 	"internal/frames":      {},                // the arithmetic of lengths
 	"internal/philox":      {},                // random numbers
 	"internal/simd":        {"internal/philox"},
@@ -33,14 +34,14 @@ var mayImport = map[string][]string{
 	"device": {},
 	"op":     {"internal/frames", "internal/philox", "internal/simd", "device"}, // every kernel is an op's
 	"engine": {"device", "op"},
-	"model":  {"internal/frames", "internal/philox", "op"}, // not engine, and engine not model
+	"model":  {"internal/frames", "internal/philox", "internal/patterns", "op"}, // not engine, and engine not model
 
 	"data":       {"internal/frames", "internal/philox", "internal/simd", "internal/words"},
 	"checkpoint": {"internal/safetensors", "internal/words"},
 
-	"update":    {"internal/frames", "internal/philox", "device", "op", "engine", "model", "data"},
+	"update":    {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
 	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
-	"train":     {"internal/arenapage", "internal/rangetest", "internal/settings", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"train":     {"internal/arenapage", "internal/rangetest", "internal/settings", "internal/patterns", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
 	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd
 

@@ -17,7 +17,7 @@ import (
 	"konkanitrain/op"
 )
 
-// Update is the formula of op.NewAdamW for every element, in plain loops, with each parameter's own factor of the rate;
+// Update is the formula of op.NewAdamW for every element, in plain loops, with each parameter's own factor of the rate and own decay;
 // weights between tensors stay 0, and what is frozen stays what it is. Any number of workers makes the same bits.
 func TestAdamWIsTheFormula(t *testing.T) {
 	for _, net := range []flatNet{several, scaled} {
@@ -52,10 +52,15 @@ func adamWIsTheFormula(t *testing.T, net flatNet) {
 					continue
 				}
 				s, decay := s, 0.0
-				if x.Decay {
+				switch {
+				case x.Decay && x.OwnDecay.Set:
+					decay = x.OwnDecay.Value
+				case x.Decay:
 					decay = s.Decay
 				}
-				s.LR *= x.scale()
+				if x.Scale != 0 {
+					s.LR *= x.Scale
+				}
 				p, m, v := p[x.Name], m[x.Name], v[x.Name]
 				for i, g := range grads[x.Name] {
 					g := s.GradScale * float64(g)

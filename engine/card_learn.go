@@ -82,7 +82,7 @@ func (c *Card[K]) constants(s Learning) {
 	s.GradScale = 1
 	to := elements[float64](c.fixed.Bytes()[fixedConstants:][:constantBytes(c.layout)])
 	for i, g := range c.layout.Groups {
-		step := s.settings(g.Scale).Step(s.Number)
+		step := s.settings(g).Step(s.Number)
 		op.CardStep{AdamStep: step, Clip: s.Clip, LossScale: s.LossScale, Share: float32(s.Share)}.Put(to[op.CardConstants*i:])
 	}
 }

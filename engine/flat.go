@@ -155,7 +155,7 @@ func (c *Crew[K]) Update(s AdamW) error {
 		return err
 	}
 	for i, g := range c.layout.Groups {
-		c.constants[i] = s.constants(g.Scale)
+		c.constants[i] = s.constants(g)
 	}
 	err := c.change(c.tasks.update)
 	c.reduced = nil
@@ -172,18 +172,22 @@ func (c *Crew[K]) change(task func(*worker[K]) error) error {
 	return err
 }
 
-// settings are those of the step for parameters with a factor of the learning rate. Decay is decoupled: it is the
-// rate's share of the weight, and so falls with it.
-func (s AdamW) settings(scale float64) op.AdamSettings {
-	return op.AdamSettings{LR: s.LR * scale, Decay: s.Decay, Beta1: Beta1, Beta2: Beta2, Eps: Epsilon, GradScale: s.GradScale}
+// settings are those of the step for the parameters of a group that decay. Decay is decoupled: it is the rate's share of
+// the weight, and so falls with it.
+func (s AdamW) settings(g Group) op.AdamSettings {
+	decay := s.Decay
+	if g.Decay.Set {
+		decay = g.Decay.Value
+	}
+	return op.AdamSettings{LR: s.LR * g.Scale, Decay: decay, Beta1: Beta1, Beta2: Beta2, Eps: Epsilon, GradScale: s.GradScale}
 }
 
 // stepConstants are those of a step for a group of parameters: without decay and with it.
 type stepConstants [2][8]float32
 
-// constants are those for parameters with a factor of the learning rate.
-func (s AdamW) constants(scale float64) (c stepConstants) {
-	set := s.settings(scale)
+// constants are those for the parameters of a group.
+func (s AdamW) constants(g Group) (c stepConstants) {
+	set := s.settings(g)
 	set.Step(s.Number).Put(c[1][:])
 	set.Decay = 0
 	set.Step(s.Number).Put(c[0][:])

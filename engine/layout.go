@@ -12,15 +12,22 @@ import (
 
 // Parameter is a tensor that is learned, unless it is frozen.
 type Parameter struct {
-	Name   string
-	Shape  tensor.Shape
-	Decay  bool    // weight decay applies
-	Frozen bool    // it stays as it is: it has no gradient and no moments
-	Scale  float64 // factor of the learning rate, and so of the decay; 0 is 1
+	Name     string
+	Shape    tensor.Shape
+	Decay    bool     // weight decay applies
+	OwnDecay OwnDecay // then
+	Frozen   bool     // it stays as it is: it has no gradient and no moments
+	Scale    float64  // factor of the learning rate, and so of the decay; 0 is 1
 }
 
-// scale is the factor of the learning rate.
-func (p Parameter) scale() float64 { return cmp.Or(p.Scale, 1) }
+// OwnDecay is a weight decay that, if it is set, takes the place of a step's.
+type OwnDecay struct {
+	Set   bool
+	Value float64
+}
+
+// group is what the parameter has in common with others of its group.
+func (p Parameter) group() Group { return Group{Scale: cmp.Or(p.Scale, 1), Decay: p.OwnDecay} }
 
 // Placed is a parameter in a flat buffer.
 type Placed struct {
@@ -43,10 +50,17 @@ type Layout struct {
 	index   map[string]int
 }
 
-// Group is the parameters that have one factor of the learning rate.
+// Group is the parameters that have one factor of the learning rate, and one weight decay if they decay.
 type Group struct {
 	Scale float64 // that factor
-	Bytes int64   // of all, with the padding
+	Decay OwnDecay
+	Bytes int64 // of all, with the padding
+}
+
+// has says whether a parameter belongs to the group.
+func (g Group) has(p Parameter) bool {
+	of := p.group()
+	return !p.Frozen && of.Scale == g.Scale && of.Decay == g.Decay
 }
 
 // NewLayout places parameters one behind the other: the groups in the order in which they are met, each in the order
@@ -54,8 +68,8 @@ type Group struct {
 func NewLayout(parameters []Parameter) (*Layout, error) {
 	l := &Layout{index: map[string]int{}}
 	for _, p := range parameters {
-		if !p.Frozen && !slices.ContainsFunc(l.Groups, func(g Group) bool { return g.Scale == p.scale() }) {
-			l.Groups = append(l.Groups, Group{Scale: p.scale()})
+		if !p.Frozen && !slices.ContainsFunc(l.Groups, func(g Group) bool { return g.has(p) }) {
+			l.Groups = append(l.Groups, p.group())
 		}
 	}
 	place := func(group int, belongs func(Parameter) bool) error {
@@ -75,7 +89,7 @@ func NewLayout(parameters []Parameter) (*Layout, error) {
 	}
 	for i := range l.Groups {
 		g := &l.Groups[i]
-		if err := place(i, func(p Parameter) bool { return !p.Frozen && p.scale() == g.Scale }); err != nil {
+		if err := place(i, g.has); err != nil {
 			return nil, err
 		}
 		g.Bytes, l.Learned = l.Bytes-l.Learned, l.Bytes

@@ -10,7 +10,7 @@ import (
 	"konkanitrain/device"
 )
 
-// scaled are parameters of three groups and two that are frozen, in no order.
+// scaled are parameters of five groups and two that are frozen, in no order.
 var scaled = flatNet{
 	{Name: "frozen.matrix", Shape: tensor.Shape{3, pieceElements}, Decay: true, Frozen: true},
 	{Name: "slow.matrix", Shape: tensor.Shape{3, 2*pieceElements/3 + 5}, Decay: true, Scale: 0.125},
@@ -19,6 +19,9 @@ var scaled = flatNet{
 	{Name: "slow.bias", Shape: tensor.Shape{1}, Scale: 0.125},
 	{Name: "frozen.bias", Shape: tensor.Shape{5}, Frozen: true, Scale: 3},
 	{Name: "matrix", Shape: tensor.Shape{pieceElements + 1}, Decay: true, Scale: 1},
+	{Name: "own.matrix", Shape: tensor.Shape{33}, Decay: true, OwnDecay: OwnDecay{true, 0.5}},
+	{Name: "own.bias", Shape: tensor.Shape{3}, OwnDecay: OwnDecay{true, 0.5}, Scale: 1},
+	{Name: "kept.matrix", Shape: tensor.Shape{17}, Decay: true, OwnDecay: OwnDecay{true, 0}},
 }
 
 // What is learned lies in front, group by group, and what is frozen behind it.
@@ -28,7 +31,7 @@ func TestLayoutGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	var order string
-	end, groups := int64(0), make([]int64, 3)
+	end, groups := int64(0), make([]int64, 5)
 	for _, p := range l.Tensors {
 		order += fmt.Sprintf("%s %d, ", p.Name, p.Group)
 		if found, ok := l.Find(p.Name); !ok || found.Name != p.Name || p.Offset != end {
@@ -38,18 +41,18 @@ func TestLayoutGroups(t *testing.T) {
 			groups[p.Group] += aligned(p.Bytes())
 		}
 	}
-	if want := "slow.matrix 0, slow.bias 0, bias 1, matrix 1, fast.bias 2, frozen.matrix -1, frozen.bias -1, "; order != want {
+	if want := "slow.matrix 0, slow.bias 0, bias 1, matrix 1, fast.bias 2, own.matrix 3, own.bias 3, kept.matrix 4, frozen.matrix -1, frozen.bias -1, "; order != want {
 		t.Errorf("the order is %s want %s", order, want)
 	}
 	sum := int64(0)
-	for i, scale := range []float64{0.125, 1, 3} {
-		if g := l.Groups[i]; g.Scale != scale || g.Bytes != groups[i] {
-			t.Errorf("group %d is %+v, want a scale of %g and %d bytes", i, g, scale, groups[i])
+	for i, want := range []Group{{0.125, OwnDecay{}, groups[0]}, {1, OwnDecay{}, groups[1]}, {3, OwnDecay{}, groups[2]}, {1, OwnDecay{true, 0.5}, groups[3]}, {1, OwnDecay{true, 0}, groups[4]}} {
+		if g := l.Groups[i]; g != want {
+			t.Errorf("group %d is %+v, want %+v", i, g, want)
 		}
 		sum += groups[i]
 	}
-	if len(l.Groups) != 3 || l.Learned != sum || l.Bytes != end {
-		t.Errorf("%d groups, %d bytes learned of %d, want 3, %d, %d", len(l.Groups), l.Learned, l.Bytes, sum, end)
+	if len(l.Groups) != 5 || l.Learned != sum || l.Bytes != end {
+		t.Errorf("%d groups, %d bytes learned of %d, want 5, %d, %d", len(l.Groups), l.Learned, l.Bytes, sum, end)
 	}
 }
 

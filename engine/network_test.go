@@ -24,6 +24,7 @@ func tiny(subsampling, decoderLayers int) model.Config {
 // regularized is c with everything that is for training on little data.
 func regularized(c model.Config) model.Config {
 	c.CTCSmoothing, c.InterCTCWeight, c.StochasticDepth = 0.1, 0.4, 0.3
+	c.DropoutOf = []string{"encoder.subsample=0", "encoder.blocks.*.attn=0.3"}
 	return c
 }
 

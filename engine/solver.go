@@ -65,7 +65,7 @@ func (s *Solver) Step(values []G.ValueGrad) error {
 	}
 	s.Next.Number++
 	for i, p := range s.parameters {
-		constants := s.Next.constants(p.scale())
+		constants := s.Next.constants(p.group())
 		in := []op.Tensor{weights[i], s.moments[0][i], s.moments[1][i], grads[i], {Data: constants.of(p.Decay)}}
 		s.kernels[i].Run(&op.Env{}, weights[i], in)
 	}

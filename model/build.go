@@ -2,11 +2,13 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	G "gorgonia.org/gorgonia"
 
 	"konkanitrain/internal/frames"
+	"konkanitrain/internal/patterns"
 	"konkanitrain/op"
 )
 
@@ -55,6 +57,24 @@ type Network struct {
 	Inter  *G.Node // [B] nats, of the CTC head behind the middle block; nil without InterCTCWeight
 	CE     *G.Node // [B] nats, summed over tokens; nil without a decoder
 	Loss   *G.Node // scalar: scale * sum over utterances
+
+	Sites []Site // where elements are dropped, in the order of their numbers
+}
+
+// Site is a place with dropout. It is called like the parameters of what stands before it: encoder.blocks.0.ffn1.up for
+// what comes out of that linear and its activation; an attention's weights are called encoder.blocks.0.attn.weights.
+type Site struct {
+	Name string
+	P    float64 // share of the elements that are dropped
+}
+
+// DropoutSites are the places with dropout of a network in training.
+func DropoutSites(c Config) ([]Site, error) {
+	net, err := Build(c, Shape{1, 1, 1}, Training)
+	if err != nil {
+		return nil, err
+	}
+	return net.Sites, nil
 }
 
 // builder writes a network down.
@@ -65,8 +85,8 @@ type builder struct {
 	purpose Purpose
 	net     *Network
 	weights map[string]*G.Node
-	site    uint32  // of the last dropout
-	branch  float64 // probability with which a residual branch of the block is dropped
+	rules   patterns.Rules // of dropout
+	branch  float64        // probability with which a residual branch of the block is dropped
 
 	lengths, targets, targetLengths *G.Node // as the constants above
 	seeds                           *G.Node // nil where nothing is dropped: there is no dropout then, whatever an op is asked for
@@ -89,7 +109,7 @@ func Build(c Config, shape Shape, purpose Purpose) (*Network, error) {
 		b.targets = b.IntInput(Targets, shape.Batch, shape.Tokens)
 		b.targetLengths = b.IntInput(TargetLengths, shape.Batch)
 	}
-	if purpose == Training && (c.Dropout > 0 || c.StochasticDepth > 0) {
+	if purpose == Training && b.drops() {
 		b.seeds = b.IntInput(Seeds, shape.Batch, 2)
 	}
 	encoded := b.encoder(x)
@@ -102,8 +122,9 @@ func Build(c Config, shape Shape, purpose Purpose) (*Network, error) {
 
 func begin(c Config, shape Shape, purpose Purpose) *builder {
 	g := op.NewGraph()
+	rules, _ := c.dropouts() // Validate has looked at them
 	return &builder{
-		Graph: g, c: c, shape: shape, purpose: purpose, weights: map[string]*G.Node{}, net: &Network{Graph: g, Taps: map[string]*G.Node{}},
+		Graph: g, c: c, shape: shape, purpose: purpose, rules: rules, weights: map[string]*G.Node{}, net: &Network{Graph: g, Taps: map[string]*G.Node{}},
 	}
 }
 
@@ -179,10 +200,19 @@ func (b *builder) weight(name string) *G.Node {
 	return n
 }
 
-// drop is the next dropout site.
-func (b *builder) drop() op.Drop {
-	b.site++
-	return op.Drop{P: b.c.Dropout, Site: b.site}
+// drops says whether anything may be dropped.
+func (b *builder) drops() bool {
+	return b.c.Dropout > 0 || b.c.StochasticDepth > 0 || slices.ContainsFunc(b.rules, func(r patterns.Rule) bool { return r.Value > 0 })
+}
+
+// drop is the next dropout site, called name.
+func (b *builder) drop(name string) op.Drop {
+	p, ok := b.rules.Of(name)
+	if !ok {
+		p = b.c.Dropout
+	}
+	b.net.Sites = append(b.net.Sites, Site{name, p})
+	return op.Drop{P: p, Site: uint32(len(b.net.Sites))}
 }
 
 func (b *builder) linear(name string, x *G.Node) *G.Node {
@@ -202,23 +232,23 @@ func (b *builder) begins(name string, n, blocks int) {
 	b.branch = b.c.StochasticDepth * float64(n+1) / float64(blocks)
 }
 
-// residual is x + alpha * Dropout(y), called name, where all of y may be dropped.
-func (b *builder) residual(name string, x *G.Node, alpha float32, y *G.Node) *G.Node {
+// residual is x + alpha * Dropout(y), called name, where all of y may be dropped. y comes from the linear called last.
+func (b *builder) residual(name string, x *G.Node, alpha float32, y *G.Node, last string) *G.Node {
 	b.At(name)
-	d := b.drop()
+	d := b.drop(last)
 	d.Branch = b.branch
 	return b.tap(name, b.Residual(x, alpha, y, b.seeds, d))
 }
 
-// dropout is a dropout of its own, called name.
-func (b *builder) dropout(name string, x *G.Node) *G.Node {
+// dropout is a dropout of its own, called name, on what the part called last gives.
+func (b *builder) dropout(name string, x *G.Node, last string) *G.Node {
 	b.At(name)
-	return b.Dropout(x, b.seeds, b.drop())
+	return b.Dropout(x, b.seeds, b.drop(last))
 }
 
 // feedForward is Linear(Dropout(Swish(Linear(LayerNorm(x))))), without the outer dropout.
 func (b *builder) feedForward(name string, x *G.Node) *G.Node {
 	up := b.linear(name+".up", b.norm(name+".norm", x))
 	b.At(name + ".swish")
-	return b.linear(name+".down", b.Swish(up, b.seeds, b.drop()))
+	return b.linear(name+".down", b.Swish(up, b.seeds, b.drop(name+".up")))
 }

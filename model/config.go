@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"konkanitrain/internal/patterns"
 )
 
 // Config is the architecture and what belongs to the loss.
@@ -30,11 +32,15 @@ type Config struct {
 	LabelSmoothing    float64 `json:"label_smoothing"`
 
 	// Of training and its start alone. What came later is left out of a model's description where it is off.
-	CTCSmoothing    float64 `json:"ctc_smoothing,omitempty"`    // share of the uniform distribution in CTC's loss
-	InterCTCWeight  float64 `json:"inter_ctc_weight,omitempty"` // share of the middle block's CTC in that of the loss
-	BlankBias       float64 `json:"blank_bias,omitempty"`       // nats, where the blank's bias in the CTC head starts
-	BranchShrink    float64 `json:"branch_shrink,omitempty"`    // share by which the last weights of residual branches start smaller
-	StochasticDepth float64 `json:"stochastic_depth,omitempty"` // probability with which a branch of the last blocks is dropped
+
+	// DropoutOf are probabilities in place of Dropout for parts of the network, each PATTERN=P (package patterns) with a
+	// pattern of the names that DropoutSites lists.
+	DropoutOf       []string `json:"dropout_of,omitempty"`
+	CTCSmoothing    float64  `json:"ctc_smoothing,omitempty"`    // share of the uniform distribution in CTC's loss
+	InterCTCWeight  float64  `json:"inter_ctc_weight,omitempty"` // share of the middle block's CTC in that of the loss
+	BlankBias       float64  `json:"blank_bias,omitempty"`       // nats, where the blank's bias in the CTC head starts
+	BranchShrink    float64  `json:"branch_shrink,omitempty"`    // share by which the last weights of residual branches start smaller
+	StochasticDepth float64  `json:"stochastic_depth,omitempty"` // probability with which a branch of the last blocks is dropped
 }
 
 // mostWidth and mostLayers bound the sizes of a network: far beyond what this trainer is for, and so small that
@@ -83,6 +89,9 @@ func (c Config) Validate() error {
 	require(c.CTCWeight >= 0 && c.CTCWeight <= 1, "ctc_weight", "ctc_weight is %g, want 0 to 1", c.CTCWeight)
 	require(c.LabelSmoothing >= 0 && c.LabelSmoothing < 1, "label_smoothing", "label_smoothing is %g, want 0 or more and below 1", c.LabelSmoothing)
 	require(c.InterCTCWeight >= 0 && c.InterCTCWeight < 1, "inter_ctc_weight", "inter_ctc_weight is %g, want 0 (off) or more and below 1", c.InterCTCWeight)
+	if _, err := c.dropouts(); err != nil {
+		problems = append(problems, &problem{[]string{"dropout_of"}, err.Error()})
+	}
 	require(c.CTCSmoothing >= 0 && c.CTCSmoothing < 1, "ctc_smoothing", "ctc_smoothing is %g, want 0 (off) or more and below 1", c.CTCSmoothing)
 	require(math.Abs(c.BlankBias) <= mostBias, "blank_bias", "blank_bias is %g, want %d to %d", c.BlankBias, -mostBias, mostBias)
 	require(c.BranchShrink >= 0 && c.BranchShrink <= 1, "branch_shrink", "branch_shrink is %g, want 0 (off) to 1 (branches start with nothing)", c.BranchShrink)
@@ -104,6 +113,17 @@ func (c Config) Shares(purpose Purpose) (ctc, inter, ce float64) {
 		ctc, inter = ctc*(1-c.InterCTCWeight), ctc*c.InterCTCWeight
 	}
 	return ctc, inter, ce
+}
+
+// dropouts are the rules of DropoutOf.
+func (c Config) dropouts() (patterns.Rules, error) {
+	rules, err := patterns.Parse("dropout_of", "share", "encoder.subsample=0", c.DropoutOf)
+	for i, r := range rules {
+		if !(r.Value >= 0 && r.Value < 1) {
+			return nil, fmt.Errorf("dropout_of %q: the share is %g, want 0 or more and below 1", c.DropoutOf[i], r.Value)
+		}
+	}
+	return rules, err
 }
 
 // stages is the number of halvings of the subsampling.

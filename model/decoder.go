@@ -14,7 +14,7 @@ func (b *builder) decoder(encoded *G.Node) *G.Node {
 	positions := b.table(DecoderPositions, b.shape.Tokens+1)
 	b.At("decoder.embed")
 	x := b.tap("decoder.embedded", b.Embed(b.targets, b.weight("decoder.embed.weight"), positions))
-	x = b.dropout("decoder.dropout", x)
+	x = b.dropout("decoder.dropout", x, "decoder.embed")
 	for n := range b.c.DecoderLayers {
 		x = b.decoderBlock(n, x, encoded)
 	}
@@ -26,23 +26,23 @@ func (b *builder) decoderBlock(n int, x, encoded *G.Node) *G.Node {
 	name := fmt.Sprintf("decoder.blocks.%d", n)
 	b.begins(name, n, b.c.DecoderLayers)
 	defer b.In("")
-	x = b.residual(name+".after_self", x, 1, b.selfAttention(name+".self", x))
-	x = b.residual(name+".after_cross", x, 1, b.crossAttention(name+".cross", x, encoded))
-	return b.residual(name+".out", x, 1, b.feedForward(name+".ffn", x))
+	x = b.residual(name+".after_self", x, 1, b.selfAttention(name+".self", x), name+".self.out")
+	x = b.residual(name+".after_cross", x, 1, b.crossAttention(name+".cross", x, encoded), name+".cross.out")
+	return b.residual(name+".out", x, 1, b.feedForward(name+".ffn", x), name+".ffn.down")
 }
 
 // selfAttention is causal: step l sees the steps up to l.
 func (b *builder) selfAttention(name string, x *G.Node) *G.Node {
 	x = b.norm(name+".norm", x)
 	return b.attention(name, x, x, b.targetLengths, op.AttentionOptions{
-		Heads: b.c.Heads, Causal: true, QueryFactor: 1, QueryExtra: 1, KeyFactor: 1, KeyExtra: 1, Drop: b.drop(),
+		Heads: b.c.Heads, Causal: true, QueryFactor: 1, QueryExtra: 1, KeyFactor: 1, KeyExtra: 1, Drop: b.drop(name + ".weights"),
 	})
 }
 
 // crossAttention reads the encoder output as it is; only the queries are normalized.
 func (b *builder) crossAttention(name string, x, encoded *G.Node) *G.Node {
 	return b.attention(name, b.norm(name+".norm", x), encoded, b.lengths, op.AttentionOptions{
-		Heads: b.c.Heads, QueryFactor: 1, QueryExtra: 1, KeyFactor: b.c.Subsampling, Drop: b.drop(),
+		Heads: b.c.Heads, QueryFactor: 1, QueryExtra: 1, KeyFactor: b.c.Subsampling, Drop: b.drop(name + ".weights"),
 	})
 }
 

@@ -41,7 +41,7 @@ func (b *builder) subsample(x *G.Node) *G.Node {
 	}
 	b.At(name + "flatten")
 	x = b.tap(name+"out", b.linear(name+"proj", b.ChannelMajor(x)))
-	return b.dropout(name+"dropout", x)
+	return b.dropout(name+"dropout", x, name+"proj")
 }
 
 // encoderBlock is one Conformer block (Gulati et al. 2020, section 2), with LayerNorm in place of BatchNorm.
@@ -49,10 +49,10 @@ func (b *builder) encoderBlock(n int, x, positions *G.Node) *G.Node {
 	name := fmt.Sprintf("encoder.blocks.%d", n)
 	b.begins(name, n, b.c.EncoderLayers)
 	defer b.In("")
-	x = b.residual(name+".after_ffn1", x, 0.5, b.feedForward(name+".ffn1", x))
-	x = b.residual(name+".after_attn", x, 1, b.relativeAttention(name+".attn", x, positions))
-	x = b.residual(name+".after_conv", x, 1, b.convolution(name+".conv", x))
-	x = b.residual(name+".after_ffn2", x, 0.5, b.feedForward(name+".ffn2", x))
+	x = b.residual(name+".after_ffn1", x, 0.5, b.feedForward(name+".ffn1", x), name+".ffn1.down")
+	x = b.residual(name+".after_attn", x, 1, b.relativeAttention(name+".attn", x, positions), name+".attn.out")
+	x = b.residual(name+".after_conv", x, 1, b.convolution(name+".conv", x), name+".conv.down")
+	x = b.residual(name+".after_ffn2", x, 0.5, b.feedForward(name+".ffn2", x), name+".ffn2.down")
 	return b.tap(name+".out", b.norm(name+".norm", x))
 }
 
@@ -64,7 +64,7 @@ func (b *builder) relativeAttention(name string, x, positions *G.Node) *G.Node {
 	p := b.Linear(positions, b.weight(name+".pos.weight"), nil)
 	b.At(name)
 	y := b.RelativeAttention(q, k, v, p, b.weight(name+".bias_u"), b.weight(name+".bias_v"), b.lengths, b.seeds,
-		op.RelativeOptions{Heads: b.c.Heads, Factor: b.c.Subsampling, Drop: b.drop()})
+		op.RelativeOptions{Heads: b.c.Heads, Factor: b.c.Subsampling, Drop: b.drop(name + ".weights")})
 	return b.linear(name+".out", y)
 }
 

@@ -17,6 +17,7 @@ import (
 // regularized is c with everything that is for training on little data.
 func regularized(c Config) Config {
 	c.CTCSmoothing, c.InterCTCWeight, c.StochasticDepth = 0.1, 0.4, 0.3
+	c.DropoutOf = []string{"encoder.subsample=0", "encoder.blocks.*.attn=0.3"}
 	return c
 }
 
@@ -152,11 +153,13 @@ func TestStochasticDepth(t *testing.T) {
 
 func TestValidateTraining(t *testing.T) {
 	for says, change := range map[string]func(*Config){
-		"inter_ctc_weight is 1, want 0 (off) or more and below 1":                       func(c *Config) { c.InterCTCWeight = 1 },
-		"blank_bias is -101, want -100 to 100":                                          func(c *Config) { c.BlankBias = -101 },
-		"ctc_smoothing is 1, want 0 (off) or more and below 1":                          func(c *Config) { c.CTCSmoothing = 1 },
-		"branch_shrink is 1.5, want 0 (off) to 1":                                       func(c *Config) { c.BranchShrink = 1.5 },
-		"blank_bias is NaN":                                                             func(c *Config) { c.BlankBias = math.NaN() },
+		"branch_shrink is 1.5, want 0 (off) to 1":                            func(c *Config) { c.BranchShrink = 1.5 },
+		"inter_ctc_weight is 1, want 0 (off) or more and below 1":            func(c *Config) { c.InterCTCWeight = 1 },
+		"blank_bias is -101, want -100 to 100":                               func(c *Config) { c.BlankBias = -101 },
+		"ctc_smoothing is 1, want 0 (off) or more and below 1":               func(c *Config) { c.CTCSmoothing = 1 },
+		`dropout_of "encoder=1": the share is 1, want 0 or more and below 1`: func(c *Config) { c.DropoutOf = []string{"encoder=1"} },
+		`dropout_of "encoder": write PATTERN=SHARE`:                          func(c *Config) { c.DropoutOf = []string{"encoder"} },
+		"blank_bias is NaN": func(c *Config) { c.BlankBias = math.NaN() },
 		"stochastic_depth is 1, want 0 (off) or more and below 1":                       func(c *Config) { c.StochasticDepth = 1 },
 		"inter_ctc_weight is NaN":                                                       func(c *Config) { c.InterCTCWeight = math.NaN() },
 		"inter_ctc_weight is 0.5, and encoder_layers 1: there is no block in the middl": func(c *Config) { c.InterCTCWeight, c.EncoderLayers = 0.5, 1 },
@@ -220,6 +223,77 @@ func TestBranchShrink(t *testing.T) {
 		p.Init(w, 5)
 		if strings.HasSuffix(p.Name, "ffn1.down.weight") && slices.ContainsFunc(w, func(v float32) bool { return v != 0 }) {
 			t.Errorf("%s starts with something: %v", p.Name, w[:4])
+		}
+	}
+}
+
+// Every place with dropout has a name of the parameters in front of it, or of an attention's weights, a number, which is
+// that of its draws, and the share that the rules give to its name.
+func TestDropoutOfParts(t *testing.T) {
+	c := standard(16, 3, 1, 9)
+	c.DropoutOf = []string{"encoder.subsample=0", "encoder.blocks.*.attn=0.25", "encoder.blocks.1=0.5", "*.*.*.*.weights=0.75", "decoder=0"}
+	net := mustBuild(t, c, Shape{2, 40, 3}, Training)
+	want := map[string]float64{"encoder.subsample.proj": 0, "decoder.embed": 0}
+	for n := range 3 {
+		block := fmt.Sprintf("encoder.blocks.%d.", n)
+		for _, part := range []string{"ffn1.up", "ffn1.down", "attn.weights", "attn.out", "conv.down", "ffn2.up", "ffn2.down"} {
+			want[block+part] = 0.1
+			if n == 1 {
+				want[block+part] = 0.5
+			}
+		}
+		want[block+"attn.out"], want[block+"attn.weights"] = 0.25, 0.75
+	}
+	for _, part := range []string{"self.weights", "self.out", "cross.weights", "cross.out", "ffn.up", "ffn.down"} {
+		want["decoder.blocks.0."+part] = 0
+		if strings.HasSuffix(part, "weights") {
+			want["decoder.blocks.0."+part] = 0.75
+		}
+	}
+	got, thresholds := map[string]float64{}, map[string]string{}
+	for i, s := range net.Sites {
+		got[s.Name] = s.P
+		thresholds[fmt.Sprintf("site=%d ", i+1)] = fmt.Sprintf("threshold=%.0f", s.P*65536)
+		parameters := strings.TrimSuffix(s.Name, ".weights")
+		if !slices.ContainsFunc(Parameters(c), func(p Parameter) bool { return strings.HasPrefix(p.Name, parameters+".") }) {
+			t.Errorf("%s is called like no parameter", s.Name)
+		}
+	}
+	if !maps.Equal(got, want) || len(net.Sites) != len(want) {
+		t.Errorf("shares are %v, want %v", got, want)
+	}
+	sites, err := DropoutSites(c)
+	if err != nil || !slices.Equal(sites, net.Sites) {
+		t.Errorf("the places are said to be %v, %v, want %v", sites, err, net.Sites)
+	}
+	seen := 0
+	for _, n := range net.Graph.AllNodes() {
+		o, ok := n.Op().(*op.Op)
+		if !ok {
+			continue
+		}
+		for site, threshold := range thresholds {
+			if strings.Contains(o.Params, site) {
+				seen++
+				if !strings.Contains(o.Params, threshold) {
+					t.Errorf("%v at %s: want %s", o, o.Place, threshold)
+				}
+			}
+		}
+	}
+	if most := len(slices.DeleteFunc(slices.Clone(net.Sites), func(s Site) bool { return s.P == 0 })); seen != most {
+		t.Errorf("%d ops drop something, want %d", seen, most)
+	}
+}
+
+// Where parts alone have dropout there are seeds, and where nothing has there are none.
+func TestSeedsOfDropoutOfParts(t *testing.T) {
+	for rule, want := range map[string]bool{"encoder.blocks.0=0.1": true, "encoder.blocks.0=0": false} {
+		c := standard(16, 1, 0, 9)
+		c.Dropout, c.DropoutOf = 0, []string{rule}
+		net := mustBuild(t, c, Shape{2, 40, 3}, Training)
+		if got := slices.ContainsFunc(net.Graph.Inputs(), func(n *G.Node) bool { return n.Name() == Seeds }); got != want {
+			t.Errorf("%s: there are seeds: %v, want %v", rule, got, want)
 		}
 	}
 }

@@ -58,22 +58,23 @@ type DataConfig struct {
 
 // ModelConfig is the architecture.
 type ModelConfig struct {
-	DModel            int     `yaml:"d_model" default:"192" check:"even 2..65536" resume:"fixed" help:"width of the network"`
-	EncoderLayers     int     `yaml:"encoder_layers" default:"8" check:"1..1000" resume:"fixed" help:"Conformer blocks"`
-	DecoderLayers     int     `yaml:"decoder_layers" default:"4" check:"0..1000" zero:"CTC only" resume:"fixed" help:"decoder layers"`
-	Heads             int     `yaml:"heads" default:"4" check:"1.." resume:"fixed" help:"attention heads; must divide d_model"`
-	ConvKernel        int     `yaml:"conv_kernel" default:"31" check:"odd 1..65535" unit:"frames" resume:"fixed" help:"kernel of the depthwise convolution, in frames, odd"`
-	Subsampling       int     `yaml:"subsampling" default:"4" check:"2|4|8" resume:"fixed" help:"feature frames for each encoder frame"`
-	SubsampleChannels int     `yaml:"subsample_channels" default:"64" check:"1..65536" resume:"fixed" help:"channels of the subsampling convolutions"`
-	VocabSize         int     `yaml:"vocab_size" default:"0" check:"any" zero:"whatever the training texts give" help:"vocabulary size that the data must have; with tokenizer bpe the size that is made"`
-	Dropout           float64 `yaml:"dropout" default:"0.1" check:"0..<1" help:"share of activations dropped in training"`
-	CTCWeight         float64 `yaml:"ctc_weight" default:"0.3" check:"share" help:"share of CTC in the loss; the rest is the decoder's cross-entropy; without a decoder all is CTC"`
-	LabelSmoothing    float64 `yaml:"label_smoothing" default:"0.1" check:"0..<1" help:"label smoothing of the decoder's cross-entropy"`
-	CTCSmoothing      float64 `yaml:"ctc_smoothing" default:"0" check:"0..<1" zero:"off" help:"label smoothing of CTC, in training: this share of its loss is each frame's cross-entropy with the uniform distribution"`
-	InterCTCWeight    float64 `yaml:"inter_ctc_weight" default:"0" check:"0..<1" zero:"off" help:"share of CTC in the loss that is taken behind the middle encoder block, by the same output layer, in training"`
-	BlankBias         float64 `yaml:"blank_bias" default:"0" check:"-100..100" unit:"nats" resume:"free" help:"where the bias of CTC's blank starts in a new run, in nats: below 0 makes blanks rarer at first, above 0 more frequent; a model that init_from names has its own"`
-	BranchShrink      float64 `yaml:"branch_shrink" default:"0" check:"share" zero:"off" resume:"free" help:"share by which the last weights of each residual branch start smaller in a new run: at 1 a branch begins with nothing, and the network as a shallow one; deep ones learn sooner so"`
-	StochasticDepth   float64 `yaml:"stochastic_depth" default:"0" check:"0..<1" zero:"off" help:"probability with which a residual branch of the last block is dropped for an utterance, in training; less in the blocks before, in proportion to their number"`
+	DModel            int      `yaml:"d_model" default:"192" check:"even 2..65536" resume:"fixed" help:"width of the network"`
+	EncoderLayers     int      `yaml:"encoder_layers" default:"8" check:"1..1000" resume:"fixed" help:"Conformer blocks"`
+	DecoderLayers     int      `yaml:"decoder_layers" default:"4" check:"0..1000" zero:"CTC only" resume:"fixed" help:"decoder layers"`
+	Heads             int      `yaml:"heads" default:"4" check:"1.." resume:"fixed" help:"attention heads; must divide d_model"`
+	ConvKernel        int      `yaml:"conv_kernel" default:"31" check:"odd 1..65535" unit:"frames" resume:"fixed" help:"kernel of the depthwise convolution, in frames, odd"`
+	Subsampling       int      `yaml:"subsampling" default:"4" check:"2|4|8" resume:"fixed" help:"feature frames for each encoder frame"`
+	SubsampleChannels int      `yaml:"subsample_channels" default:"64" check:"1..65536" resume:"fixed" help:"channels of the subsampling convolutions"`
+	VocabSize         int      `yaml:"vocab_size" default:"0" check:"any" zero:"whatever the training texts give" help:"vocabulary size that the data must have; with tokenizer bpe the size that is made"`
+	Dropout           float64  `yaml:"dropout" default:"0.1" check:"0..<1" help:"share of activations dropped in training"`
+	DropoutOf         []string `yaml:"dropout_of" default:"" check:"words" help:"dropout of parts of the network in place of dropout, PATTERN=SHARE, such as encoder.subsample=0,encoder.blocks.*.attn=0.2, where * stands for any one name; the longest pattern holds"`
+	CTCWeight         float64  `yaml:"ctc_weight" default:"0.3" check:"share" help:"share of CTC in the loss; the rest is the decoder's cross-entropy; without a decoder all is CTC"`
+	LabelSmoothing    float64  `yaml:"label_smoothing" default:"0.1" check:"0..<1" help:"label smoothing of the decoder's cross-entropy"`
+	CTCSmoothing      float64  `yaml:"ctc_smoothing" default:"0" check:"0..<1" zero:"off" help:"label smoothing of CTC, in training: this share of its loss is each frame's cross-entropy with the uniform distribution"`
+	InterCTCWeight    float64  `yaml:"inter_ctc_weight" default:"0" check:"0..<1" zero:"off" help:"share of CTC in the loss that is taken behind the middle encoder block, by the same output layer, in training"`
+	BlankBias         float64  `yaml:"blank_bias" default:"0" check:"-100..100" unit:"nats" resume:"free" help:"where the bias of CTC's blank starts in a new run, in nats: below 0 makes blanks rarer at first, above 0 more frequent; a model that init_from names has its own"`
+	BranchShrink      float64  `yaml:"branch_shrink" default:"0" check:"share" zero:"off" resume:"free" help:"share by which the last weights of each residual branch start smaller in a new run: at 1 a branch begins with nothing, and the network as a shallow one; deep ones learn sooner so"`
+	StochasticDepth   float64  `yaml:"stochastic_depth" default:"0" check:"0..<1" zero:"off" help:"probability with which a residual branch of the last block is dropped for an utterance, in training; less in the blocks before, in proportion to their number"`
 }
 
 // OptimizerConfig is about updates.
@@ -90,9 +91,10 @@ type OptimizerConfig struct {
 	FinalRate     float64  `yaml:"final_rate" default:"0" check:"share" help:"share of learning_rate at which the schedules cosine and linear end"`
 	WeightDecay   float64  `yaml:"weight_decay" default:"0.001" check:"0..<1" help:"decoupled weight decay"`
 	EMADecay      float64  `yaml:"ema_decay" default:"0" check:"0..<1" zero:"off" help:"keep an exponential moving average of the weights, of which this share stays at each update, such as 0.999; it is what is validated, tested and saved as the model"`
+	WeightDecayOf []string `yaml:"weight_decay_of" default:"" check:"words" help:"weight decay of parts of the network in place of weight_decay, PATTERN=DECAY, such as decoder=0.01; patterns are as in dropout_of"`
 	GradClip      float64  `yaml:"grad_clip" default:"5" check:">0.." help:"largest gradient norm; larger ones are scaled down"`
-	Freeze        []string `yaml:"freeze" default:"" check:"words" resume:"fixed" help:"parts of the network that stay as they are, by the first names of their parameters, such as encoder.subsample,encoder.blocks.0"`
-	LRScale       []string `yaml:"lr_scale" default:"" check:"words" help:"factors of learning_rate for parts of the network, PREFIX=FACTOR, such as encoder=0.1; the longest prefix holds"`
+	Freeze        []string `yaml:"freeze" default:"" check:"words" resume:"fixed" help:"parts of the network that stay as they are, by the first names of their parameters, such as encoder.subsample,encoder.blocks.0; * stands for any one name"`
+	LRScale       []string `yaml:"lr_scale" default:"" check:"words" help:"factors of learning_rate for parts of the network, PATTERN=FACTOR, such as encoder=0.1; patterns are as in dropout_of"`
 }
 
 // RunConfig is about one run on one machine: it may differ when a run is resumed.
@@ -142,7 +144,7 @@ func (c Config) Network(vocab int) model.Config {
 	return model.Config{
 		DModel: m.DModel, Heads: m.Heads, EncoderLayers: m.EncoderLayers, DecoderLayers: m.DecoderLayers,
 		ConvKernel: m.ConvKernel, Subsampling: m.Subsampling, SubsampleChannels: m.SubsampleChannels,
-		NumMels: c.Data.NumMels, Vocab: vocab, Dropout: m.Dropout, CTCWeight: m.CTCWeight, LabelSmoothing: m.LabelSmoothing,
+		NumMels: c.Data.NumMels, Vocab: vocab, Dropout: m.Dropout, DropoutOf: m.DropoutOf, CTCWeight: m.CTCWeight, LabelSmoothing: m.LabelSmoothing,
 		CTCSmoothing: m.CTCSmoothing, InterCTCWeight: m.InterCTCWeight, BlankBias: m.BlankBias, BranchShrink: m.BranchShrink, StochasticDepth: m.StochasticDepth,
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"konkanitrain/internal/patterns"
 	"konkanitrain/model"
-	"konkanitrain/update"
 )
 
 // Names of parameters are paths with dots. Here they are put together for messages.
@@ -15,20 +15,26 @@ import (
 // joined is a path of names with dots.
 func joined(parent, name string) string { return strings.TrimPrefix(parent+"."+name, ".") }
 
-// childrenOf are the names that follow parent in the names of parameters, in their order.
-func childrenOf(parent string, parameters []model.Parameter) (children []string) {
-	seen := map[string]bool{}
+// namesOf are the names of parameters.
+func namesOf(parameters []model.Parameter) (names []string) {
 	for _, p := range parameters {
-		rest := p.Name
-		if parent != "" {
-			var ok bool
-			if rest, ok = strings.CutPrefix(p.Name, parent+"."); !ok {
-				continue
-			}
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// childrenOf are what follows parent, which may be a pattern, in names, in their order.
+func childrenOf(parent string, names []string) (children []string) {
+	depth := 0
+	if parent != "" {
+		depth = 1 + strings.Count(parent, ".")
+	}
+	for _, name := range names {
+		if depth > 0 && !patterns.Match(parent, name) {
+			continue
 		}
-		if first, _, _ := strings.Cut(rest, "."); !seen[first] {
-			seen[first] = true
-			children = append(children, first)
+		if parts := strings.Split(name, "."); len(parts) > depth && !slices.Contains(children, parts[depth]) {
+			children = append(children, parts[depth])
 		}
 	}
 	return children
@@ -59,10 +65,10 @@ func grouped(parameters []model.Parameter, belongs func(model.Parameter) bool) [
 }
 
 func groupsOf(parent string, parameters []model.Parameter, belongs func(model.Parameter) bool) (list []string) {
-	children := childrenOf(parent, parameters)
+	children := childrenOf(parent, namesOf(parameters))
 	below := func(name string) (found []model.Parameter) {
 		for _, p := range parameters {
-			if update.Begins(p.Name, joined(parent, name)) {
+			if patterns.Match(joined(parent, name), p.Name) {
 				found = append(found, p)
 			}
 		}

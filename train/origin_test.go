@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"konkanitrain/checkpoint"
 	"konkanitrain/internal/testkit"
 )
@@ -92,7 +95,7 @@ func TestOriginThatIsNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err := fromSettings(settings); err != nil || c.Model != cfg.Model || c.Run.Seed != cfg.Run.Seed {
+	if c, err := fromSettings(settings); err != nil || !cmp.Equal(c.Model, cfg.Model, cmpopts.EquateEmpty()) || c.Run.Seed != cfg.Run.Seed {
 		t.Errorf("%+v, %v", c, err)
 	}
 	_, err = FindOrigin(RunConfig{Resume: filepath.Join(dir, "none")})

@@ -102,7 +102,9 @@ func (r *run) allocate() error {
 	counts := model.Count(r.net)
 	r.ledger.state.Parameters = counts.Total
 	r.report.say("model: %v; vocabulary %d", counts, r.ledger.state.Vocabulary.Size())
-	r.sayTuning()
+	if err := r.sayTuning(); err != nil {
+		return err
+	}
 	network, err := update.NetworkOn(r.computing.Target(), r.net, r.cfg.Tuning())
 	if err != nil {
 		return err

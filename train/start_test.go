@@ -218,28 +218,39 @@ func TestTuningRules(t *testing.T) {
 	base := small(tiny(t, "m.jsonl"))
 	base.Model.EncoderLayers = 12
 	for _, c := range []struct {
-		freeze, scale []string
-		want          string
+		freeze, scale, decay, dropout []string
+		want                          string
 	}{
-		{[]string{"encodr"}, nil, `freeze "encodr": no parameter's name begins so: the network has encoder, ctc: did you mean encoder?`},
-		{[]string{"encoder.block.0"}, nil, `encoder has subsample, blocks: did you mean encoder.blocks?`},
-		{[]string{"decoder"}, nil, `the network has encoder, ctc`},
-		{[]string{"encoder.blocks.12"}, nil, `encoder.blocks has 0-11`},
-		{[]string{"encoder.blocks.0.ffn1.up.weight.x"}, nil, `encoder.blocks.0.ffn1.up.weight is one, without parts`},
-		{[]string{"encoder", "ctc"}, nil, `freeze encoder,ctc is the whole network: nothing is left to learn`},
-		{[]string{"encoder"}, []string{"encoder.blocks=0.1"}, `lr_scale is for encoder.blocks, and freeze encoder leaves nothing of that to learn`},
-		{nil, []string{"encoder=2000"}, `learning_rate 0.001 times lr_scale 2000, for encoder, is 2: want at most 1`},
-		{nil, []string{"encodr=0.1"}, `lr_scale "encodr"`},
-		{nil, []string{"encoder"}, `write PREFIX=FACTOR`},
-		{nil, []string{"encoder=0.1", "encoder=0.2"}, `two factors`},
-		{[]string{"a,b"}, nil, `without commas`},
+		{[]string{"encodr"}, nil, nil, nil, `freeze "encodr": no parameter's name begins so: the network has encoder, ctc: did you mean encoder?`},
+		{[]string{"encoder.block.0"}, nil, nil, nil, `encoder has subsample, blocks: did you mean encoder.blocks?`},
+		{[]string{"decoder"}, nil, nil, nil, `the network has encoder, ctc`},
+		{[]string{"encoder.blocks.12"}, nil, nil, nil, `encoder.blocks has 0-11`},
+		{[]string{"encoder.blocks.0.ffn1.up.weight.x"}, nil, nil, nil, `encoder.blocks.0.ffn1.up.weight is one, without parts`},
+		{[]string{"encoder", "ctc"}, nil, nil, nil, `freeze encoder,ctc is the whole network: nothing is left to learn`},
+		{[]string{"encoder"}, []string{"encoder.blocks=0.1"}, nil, nil, `lr_scale is for encoder.blocks, and freeze encoder leaves nothing of that to learn`},
+		{nil, []string{"encoder=2000"}, nil, nil, `learning_rate 0.001 times lr_scale 2000, for encoder, is 2: want at most 1`},
+		{nil, []string{"encodr=0.1"}, nil, nil, `lr_scale "encodr"`},
+		{nil, []string{"encoder"}, nil, nil, `write PATTERN=FACTOR`},
+		{nil, []string{"encoder=0.1", "encoder=0.2"}, nil, nil, `lr_scale gives encoder two values`},
+		{[]string{"a,b"}, nil, nil, nil, `without commas`},
+		{[]string{"encoder.*.12"}, nil, nil, nil, `freeze "encoder.*.12": no parameter's name begins so: encoder.* has conv, depthwise, pointwise, proj, 0-11`},
+		{nil, []string{"encoder.blocks.*.atn=2"}, nil, nil, `encoder.blocks.* has ffn1, attn, conv, ffn2, norm: did you mean encoder.blocks.*.attn?`},
+		{nil, nil, []string{"encoder.blocks.*.norm=0.1"}, nil, `weight_decay_of is for encoder.blocks.*.norm, of which nothing decays: biases and norms never do`},
+		{[]string{"encoder"}, nil, []string{"encoder.blocks=0.1"}, nil, `weight_decay_of is for encoder.blocks, and freeze encoder leaves nothing of that to learn`},
+		{nil, nil, []string{"encoder=1"}, nil, `weight_decay_of "encoder=1": the decay is 1, want 0 or more and below 1`},
+		{nil, nil, []string{"decoder=0.1"}, nil, `weight_decay_of "decoder": no parameter's name begins so: the network has encoder, ctc`},
+		{nil, nil, nil, []string{"ctc=0.1"}, `dropout_of "ctc": no name of a dropout begins so: the network has encoder`},
+		{nil, nil, nil, []string{"encoder.blocks.*.conv.up=0.1"}, `dropout_of "encoder.blocks.*.conv.up": no name of a dropout begins so: encoder.blocks.*.conv has down`},
+		{nil, nil, nil, []string{"encoder=1"}, `dropout_of "encoder=1": the share is 1, want 0 or more and below 1`},
+		{nil, nil, nil, []string{"encoder"}, `dropout_of "encoder": write PATTERN=SHARE, such as encoder.subsample=0`},
 	} {
 		cfg := base
-		cfg.Optimizer.Freeze, cfg.Optimizer.LRScale = c.freeze, c.scale
+		cfg.Optimizer.Freeze, cfg.Optimizer.LRScale, cfg.Optimizer.WeightDecayOf, cfg.Model.DropoutOf = c.freeze, c.scale, c.decay, c.dropout
 		testkit.MustFail(t, cfg.Validate(), c.want)
 	}
 	cfg := base
-	cfg.Optimizer.Freeze, cfg.Optimizer.LRScale = []string{"encoder.blocks.0"}, []string{"encoder=0.1", "ctc=3"}
+	cfg.Optimizer.Freeze, cfg.Optimizer.LRScale = []string{"encoder.blocks.0", "*.*.*.ffn1"}, []string{"encoder=0.1", "ctc=3", "*.blocks.1=2"}
+	cfg.Optimizer.WeightDecayOf, cfg.Model.DropoutOf = []string{"*=0", "*.blocks.*.attn=0.1"}, []string{"encoder.subsample=0", "*.*.*.attn.weights=0.3"}
 	if err := cfg.Validate(); err != nil {
 		t.Error(err)
 	}

@@ -54,7 +54,7 @@ func NetworkOn(target op.Target, c model.Config, t Tuning) (engine.Network[Varia
 	n := &network{target: target, config: c, tuning: t, starts: map[string]model.Parameter{}, tables: model.NewTables(c.DModel)}
 	for _, p := range model.Parameters(c) {
 		n.parameters = append(n.parameters, engine.Parameter{
-			Name: p.Name, Shape: p.Shape, Decay: p.Decay, Frozen: t.Frozen(p.Name), Scale: t.Scale(p.Name),
+			Name: p.Name, Shape: p.Shape, Decay: p.Decay, OwnDecay: t.Decay(p.Name), Frozen: t.Frozen(p.Name), Scale: t.Scale(p.Name),
 		})
 		n.starts[p.Name] = p
 	}

@@ -3,8 +3,10 @@ package update
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
+	"konkanitrain/engine"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
 )
@@ -12,6 +14,7 @@ import (
 // regularized is c with everything that is for training on little data.
 func regularized(c model.Config) model.Config {
 	c.CTCSmoothing, c.InterCTCWeight, c.StochasticDepth = 0.1, 0.4, 0.3
+	c.DropoutOf = []string{"encoder.subsample=0", "encoder.blocks.*.attn=0.3"}
 	return c
 }
 
@@ -59,6 +62,44 @@ func TestSplitsOfARegularizedWindow(t *testing.T) {
 			what := fmt.Sprintf("factor %d, %d decoder layers, %s", factor, decoder, name)
 			sameLosses(t, what, loss, wantLoss, productTolerance)
 			testkit.CloseRel(t, what, got, want, splitTolerance)
+		}
+	}
+}
+
+// A part with a weight decay of its own has that one, and all other weights are those of an update without, to the bit:
+// the two updates start from one state, and a decay takes its share off each weight that decays.
+func TestWeightDecayOfParts(t *testing.T) {
+	net := tinyNetwork(4, 1)
+	o := options
+	o.WeightDecay = 0.25
+	window := windowOfFour(net)
+	decays, err := ParseDecays([]string{"encoder.blocks.*.ffn1=0", "decoder=0.75"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuning := Tuning{Decays: decays}
+	own, plain := rigOf(t, net, crewWith(t, net, 2, tuning)), newRig(t, net, 2)
+	before := map[string][]float32{}
+	for _, p := range model.Parameters(net) {
+		before[p.Name] = own.read(engine.Weights, p.Name)
+	}
+	u := New(net, own.Replica, o)
+	mustUpdate(t, u, window)
+	mustUpdate(t, New(net, plain.Replica, o), window)
+	for _, p := range model.Parameters(net) {
+		got, want := own.read(engine.Weights, p.Name), plain.read(engine.Weights, p.Name)
+		d := tuning.Decay(p.Name)
+		if !p.Decay || !d.Set {
+			if !slices.Equal(got, want) {
+				t.Errorf("%s is another one than without decays of parts", p.Name)
+			}
+			continue
+		}
+		for i := range want {
+			more := u.LR * (d.Value - o.WeightDecay) * float64(before[p.Name][i])
+			if got[i] == want[i] && math.Abs(more) > 1e-6*math.Abs(float64(got[i])) || math.Abs(float64(want[i])-float64(got[i])-more) > 2e-7*max(1, math.Abs(float64(got[i]))) {
+				t.Fatalf("%s[%d] is %g, with the decay of the rest %g, want %g less", p.Name, i, got[i], want[i], more)
+			}
 		}
 	}
 }

@@ -2,61 +2,50 @@ package update
 
 import (
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 
+	"konkanitrain/engine"
+	"konkanitrain/internal/patterns"
 	"konkanitrain/model"
 )
 
-// Tuning says which parameters of a network learn, how fast, and whether averages of them are kept. Parameters are named
-// by prefixes: a prefix is a name, or what of it comes before a dot. The zero Tuning has all learn alike.
+// Tuning says which parameters of a network learn, how fast, and whether averages of them are kept, by patterns of their
+// names. The zero Tuning has all learn alike.
 type Tuning struct {
-	Freeze   []string // prefixes of parameters that stay as they are: no gradient, no moments, no decay
-	Scales   []Scale  // of learning rates; where several fit a parameter, the one of the longest prefix holds
-	Averages bool     // there are exponential moving averages of what learns
+	Freeze   []string       // patterns of parameters that stay as they are: no gradient, no moments, no decay
+	Scales   patterns.Rules // factors of the learning rate; weight decay is a share of the rate, and scaled with it
+	Decays   patterns.Rules // weight decays in place of the general one; biases and norms have none in any case
+	Averages bool           // there are exponential moving averages of what learns
 }
 
-// Scale is the factor of the learning rate for the parameters with a prefix. Weight decay is a share of the rate, and
-// scaled with it.
-type Scale struct {
-	Prefix string
-	Factor float64
-}
-
-// ParseScales reads scales, each PREFIX=FACTOR with a factor above 0.
-func ParseScales(list []string) (scales []Scale, err error) {
-	for _, text := range list {
-		prefix, factor, ok := strings.Cut(text, "=")
-		f, wrong := strconv.ParseFloat(factor, 64)
-		switch {
-		case !ok || prefix == "":
-			return nil, fmt.Errorf("lr_scale %q: write PREFIX=FACTOR, such as encoder=0.1", text)
-		case wrong != nil || math.IsInf(f, 0) || !(f >= 0):
-			return nil, fmt.Errorf("lr_scale %q: %q is no factor: want a number above 0", text, factor)
-		case f == 0:
-			return nil, fmt.Errorf("lr_scale %q: with a rate of 0 nothing is learned: --freeze %s says so, and saves time and memory", text, prefix)
+// ParseScales reads factors of the learning rate, each PATTERN=FACTOR with a factor above 0.
+func ParseScales(list []string) (patterns.Rules, error) {
+	rules, err := patterns.Parse("lr_scale", "factor", "encoder=0.1", list)
+	for i, r := range rules {
+		if r.Value == 0 {
+			return nil, fmt.Errorf("lr_scale %q: with a rate of 0 nothing is learned: --freeze %s says so, and saves time and memory", list[i], r.Pattern)
 		}
-		for _, s := range scales {
-			if s.Prefix == prefix && s.Factor != f {
-				return nil, fmt.Errorf("lr_scale gives %s two factors, %g and %g: give one", prefix, s.Factor, f)
-			}
+		if r.Value < 0 {
+			return nil, fmt.Errorf("lr_scale %q: the factor is %g, want a number above 0", list[i], r.Value)
 		}
-		scales = append(scales, Scale{prefix, f})
 	}
-	return scales, nil
+	return rules, err
 }
 
-// Begins says whether a parameter's name begins with prefix, up to its end or to a dot.
-func Begins(name, prefix string) bool {
-	rest, ok := strings.CutPrefix(name, prefix)
-	return ok && prefix != "" && (rest == "" || rest[0] == '.')
+// ParseDecays reads weight decays, each PATTERN=DECAY with a decay of 0 or more and below 1.
+func ParseDecays(list []string) (patterns.Rules, error) {
+	rules, err := patterns.Parse("weight_decay_of", "decay", "decoder=0.01", list)
+	for i, r := range rules {
+		if !(r.Value >= 0 && r.Value < 1) {
+			return nil, fmt.Errorf("weight_decay_of %q: the decay is %g, want 0 or more and below 1", list[i], r.Value)
+		}
+	}
+	return rules, err
 }
 
 // Frozen says whether the parameter of this name stays as it is.
 func (t Tuning) Frozen(name string) bool {
-	for _, prefix := range t.Freeze {
-		if Begins(name, prefix) {
+	for _, pattern := range t.Freeze {
+		if patterns.Match(pattern, name) {
 			return true
 		}
 	}
@@ -65,13 +54,16 @@ func (t Tuning) Frozen(name string) bool {
 
 // Scale is the factor of the learning rate for the parameter of this name.
 func (t Tuning) Scale(name string) float64 {
-	longest := Scale{Factor: 1}
-	for _, s := range t.Scales {
-		if Begins(name, s.Prefix) && len(s.Prefix) > len(longest.Prefix) {
-			longest = s
-		}
+	if factor, ok := t.Scales.Of(name); ok {
+		return factor
 	}
-	return longest.Factor
+	return 1
+}
+
+// Decay is the own weight decay of the parameter of this name, if it has one.
+func (t Tuning) Decay(name string) engine.OwnDecay {
+	value, ok := t.Decays.Of(name)
+	return engine.OwnDecay{Set: ok, Value: value}
 }
 
 // Learned are those of parameters that are not frozen.

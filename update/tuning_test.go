@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"konkanitrain/engine"
+	"konkanitrain/internal/patterns"
 	"konkanitrain/internal/safetensors"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
@@ -34,7 +35,7 @@ func TestFrozenPartsAreAsIfTheyStoodStill(t *testing.T) {
 			frozen := Tuning{Freeze: freeze}
 			var still Tuning
 			for _, prefix := range freeze {
-				still.Scales = append(still.Scales, Scale{prefix, slowly})
+				still.Scales = append(still.Scales, patterns.Rule{Pattern: prefix, Value: slowly})
 			}
 			o := Options{BatchSize: 2, Seed: 3, Rate: noam(1e-2, 1), WeightDecay: 0.1, GradClip: math.MaxFloat64}
 			var rigs []*rig
@@ -136,7 +137,7 @@ func TestFrozenPartsHaveNoBackwardPass(t *testing.T) {
 				p := programOf(target, Tuning{Freeze: c.freeze}, way)
 				for _, s := range p.Steps {
 					weights := strings.HasPrefix(s.Op.Name, "linear.grad.weight") || s.Op.Name == "columnsum"
-					if s.Backward && Begins(s.Op.Place, c.none) || weights && (Tuning{Freeze: c.freeze}).Frozen(s.Op.Place) {
+					if s.Backward && patterns.Match(c.none, s.Op.Place) || weights && (Tuning{Freeze: c.freeze}).Frozen(s.Op.Place) {
 						t.Errorf("%s, %s: freeze %v leaves %s at %s", target, way, c.freeze, s.Op.Name, s.Op.Place)
 					}
 				}
@@ -176,10 +177,29 @@ func TestTuning(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"encoder": "write PREFIX=FACTOR", "=1": "write PREFIX=FACTOR", "a=": "no factor", "a=-1": "no factor", "a=nan": "no factor", "a=inf": "no factor",
-		"a=1e999": "no factor", "a=0": "--freeze a", "encoder=0.2": "two factors, 0.1 and 0.2",
+		"encoder": "write PATTERN=FACTOR, such as encoder=0.1", "a=x": "no factor", "a=-1": "the factor is -1, want a number above 0", "a=0": "--freeze a",
+		"encoder=0.2": "lr_scale gives encoder two values, 0.1 and 0.2",
 	} {
 		_, err := ParseScales([]string{"encoder=0.1", text})
+		testkit.MustFail(t, err, want)
+	}
+	tuning.Decays, err = ParseDecays([]string{"*.blocks=0.5", "encoder.blocks.*.ffn1=0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]engine.OwnDecay{
+		"ctc.weight": {}, "encoder.blocks.3.attn.out.weight": {Set: true, Value: 0.5}, "encoder.blocks.3.ffn1.up.weight": {Set: true},
+		"decoder.blocks.0.ffn.up.weight": {Set: true, Value: 0.5},
+	} {
+		if got := tuning.Decay(name); got != want {
+			t.Errorf("the decay of %s is %+v, want %+v", name, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"encoder": "write PATTERN=DECAY, such as decoder=0.01", "a=-1": "the decay is -1, want 0 or more and below 1", "a=1": "the decay is 1",
+		"a=x": "no decay",
+	} {
+		_, err := ParseDecays([]string{text})
 		testkit.MustFail(t, err, want)
 	}
 }
@@ -195,7 +215,7 @@ func TestTuningIsTheReferences(t *testing.T) {
 	g := openGolden(t, "model_f4")
 	tuning := Tuning{
 		Freeze: []string{"encoder.subsample", "encoder.blocks.0.ffn1", "decoder.embed"},
-		Scales: []Scale{{"encoder", 0.1}, {"encoder.blocks.1.conv", 3}},
+		Scales: patterns.Rules{{Pattern: "encoder", Value: 0.1}, {Pattern: "encoder.blocks.1.conv", Value: 3}},
 	}
 	for _, e := range g.window {
 		e.Features = e.Features[:e.Frames*g.net.NumMels]
