@@ -19,11 +19,14 @@ var mayImport = map[string][]string{
 	"internal/words":       {}, // numbers and lists in messages
 	"internal/settings":    {}, // flags and YAML
 	"internal/safetensors": {},
-	"internal/arenapage":   {}, // a plan's memory as a page
-	"internal/auditpage":   {}, // what was found in sets, as a page
-	"internal/frames":      {}, // the arithmetic of lengths
-	"internal/philox":      {}, // random numbers
-	"internal/patterns":    {}, // parts of a network by patterns of their names
+	"internal/page":        {},                // what pages have in common
+	"internal/arenapage":   {"internal/page"}, // a plan's memory as a page
+	"internal/auditpage":   {"internal/page"}, // what was found in sets, as a page
+	"internal/learnpage":   {"internal/page"}, // what recipes have come to, as a page
+	"internal/rangetest":   {},                // finds a learning rate
+	"internal/patterns":    {},                // parts of a network by patterns of their names
+	"internal/frames":      {},                // the arithmetic of lengths
+	"internal/philox":      {},                // random numbers
 	"internal/simd":        {"internal/philox"},
 	"internal/machine":     {"internal/words"}, // what memory there is, and who uses it
 	"internal/control":     {},                 // asks a run in progress
@@ -38,9 +41,9 @@ var mayImport = map[string][]string{
 
 	"update":    {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
 	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
-	"train":     {"internal/arenapage", "internal/settings", "internal/patterns", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"train":     {"internal/arenapage", "internal/rangetest", "internal/settings", "internal/patterns", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
 	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
-	"bench":     {"device", "op", "engine", "model", "data", "update", "internal/philox"}, // programs, as in cmd
+	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd
 
 	"internal/ptx": {}, // the cards' kernels as committed files, and their compiler
 

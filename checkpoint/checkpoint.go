@@ -29,7 +29,7 @@ import (
 // The files of a checkpoint's folder.
 const (
 	ModelFile     = "model.safetensors"     // weights and what describes them, readable by any safetensors reader
-	OptimizerFile = "optimizer.safetensors" // moments
+	OptimizerFile = "optimizer.safetensors" // moments, and the weights themselves where the model is their averages
 	StateFile     = "trainer.json"          // step, sizes and checksums of the other two, and the caller's state
 )
 

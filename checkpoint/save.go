@@ -15,9 +15,9 @@ import (
 
 // Content is what a checkpoint is made of.
 type Content struct {
-	Model       []Tensor          // the weights
+	Model       []Tensor          // the weights, or their averages
 	Description map[string]string // of the model: goes into the metadata of its file, which with it can be used alone
-	Optimizer   []Tensor          // the moments
+	Optimizer   []Tensor          // the moments, and all else that only training needs
 	State       any               // whatever encoding/json can write (no NaN or infinity); goes into trainer.json
 }
 

@@ -2,9 +2,14 @@
 package configs_test
 
 import (
+	"fmt"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,15 +22,12 @@ import (
 )
 
 // parameters are the sizes of the networks by hand, from the shapes of their tensors, at a vocabulary of 100.
-var parameters = map[string]struct {
-	total   int
-	comment string // how the preset's comment writes it
-}{
-	"original.yaml":  {25_799_432, "25,799,432"},
-	"optimized.yaml": {9_858_120, "9,858,120"},
-	"minimal.yaml":   {3_409_672, "3,409,672"},
-	"smoke.yaml":     {810_084, "810,084"},
-	"digits.yaml":    {748_644, "748,644"},
+var parameters = map[string]int{
+	"original.yaml":  25_799_432,
+	"optimized.yaml": 9_858_120,
+	"minimal.yaml":   3_409_672,
+	"smoke.yaml":     810_084,
+	"digits.yaml":    748_644,
 }
 
 const vocab = 100
@@ -41,24 +43,17 @@ func TestPresets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := train.Default()
-			set, err := settings.Of(&c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := set.YAML(file, text); err != nil {
-				t.Fatal(err)
-			}
+			c := read(t, file)
 			if err := c.Validate(); err != nil {
 				t.Fatal(err)
 			}
 			network := c.Network(vocab)
-			want := parameters[file]
-			if n := model.Count(network).Total; n != want.total {
-				t.Errorf("%d parameters, want %d", n, want.total)
+			if n := model.Count(network).Total; n != parameters[file] {
+				t.Errorf("%d parameters, want %d", n, parameters[file])
 			}
-			if !strings.Contains(string(text), want.comment) {
-				t.Errorf("the comment doesn't state %s parameters", want.comment)
+			stated := regexp.MustCompile(`([\d,]+)\s+parameters`).FindAllStringSubmatch(strings.ReplaceAll(string(text), "\n#", ""), -1)
+			if want := thousands(parameters[file]); len(stated) != 1 || stated[0][1] != want {
+				t.Errorf("the comment states %q, want %s parameters once", stated, want)
 			}
 			if w := c.Window(); w < 16 || w > 32 {
 				t.Errorf("%d utterances in an update, want 16 to 32", w)
@@ -124,20 +119,88 @@ func programs(t *testing.T, config model.Config) {
 	}
 }
 
-// The recipe that the repository can run by itself names files that are there.
-func TestSmokeFiles(t *testing.T) {
+// read is the configuration of a preset.
+func read(t *testing.T, file string) train.Config {
+	t.Helper()
 	c := train.Default()
 	set, err := settings.Of(&c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("smoke.yaml")
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := set.YAML("smoke.yaml", text); err != nil {
+	if err := set.YAML(file, text); err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+// thousands is a number with a comma behind each thousand.
+func thousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
+
+// README's table has each preset, with its network and the number of its parameters.
+func TestTableOfPresets(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| `configs/(.+)` \\| (.+?) \\| (.+?) \\|").FindAllStringSubmatch(string(text), -1)
+	var listed []string
+	for _, row := range rows {
+		file := row[1]
+		listed = append(listed, file)
+		if parameters[file] == 0 {
+			t.Errorf("the table has %s, and there is no such preset", file)
+			continue
+		}
+		m := read(t, file).Model
+		network := fmt.Sprintf("d %d, %d + %d layers", m.DModel, m.EncoderLayers, m.DecoderLayers)
+		if m.DecoderLayers == 0 {
+			network = fmt.Sprintf("d %d, %d blocks, CTC only", m.DModel, m.EncoderLayers)
+		}
+		if want := thousands(parameters[file]); row[2] != network || row[3] != want {
+			t.Errorf("the table has %s as %q with %s parameters, want %q with %s", file, row[2], row[3], network, want)
+		}
+	}
+	slices.Sort(listed)
+	if all := slices.Sorted(maps.Keys(parameters)); !slices.Equal(listed, all) {
+		t.Errorf("the table has %q, and there are %q", listed, all)
+	}
+}
+
+// Every preset that a page, a script or another preset names is there.
+func TestNamedPresets(t *testing.T) {
+	out, err := exec.Command("git", "-C", "..", "ls-files", "*.md", "*.sh", "*.yaml", "Makefile").Output()
+	if err != nil {
+		t.Skip("not a git checkout: ", err)
+	}
+	named := 0
+	for _, path := range strings.Fields(string(out)) {
+		text, err := os.ReadFile(filepath.Join("..", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\bconfigs/([\w-]+\.yaml)`).FindAllStringSubmatch(string(text), -1) {
+			if named++; parameters[m[1]] == 0 {
+				t.Errorf("%s names %s, and there is no such preset", path, m[0])
+			}
+		}
+	}
+	if named < len(parameters) {
+		t.Errorf("only %d presets are named anywhere", named)
+	}
+}
+
+// The recipe that the repository can run by itself names files that are there.
+func TestSmokeFiles(t *testing.T) {
+	c := read(t, "smoke.yaml")
 	manifests := slices.Concat(c.Data.TrainManifest, c.Data.ValManifest, c.Data.TestManifest)
 	if len(manifests) != 3 {
 		t.Errorf("manifests %v, want one each to train, validate and test on", manifests)

@@ -18,6 +18,9 @@
 //     wav.scp that only reads a file is that file; none is run.
 //   - archives, and lists that name what lies in them: see package archive.
 //
+// With [Options.SoundOnly] texts are of no matter, and a folder without any of these is the list of the sound files in
+// it and below, by their endings.
+//
 // [LoadAll] makes one Set of several, each with a weight.
 //
 // Paths are relative to the manifest. Where no file of the literal name exists, backslashes are read as slashes, and

@@ -90,6 +90,9 @@ func (l *listing) readFolder(folder string) error {
 	case 1:
 		return found[0].read(l, folder)
 	case 0:
+		if l.sounds {
+			return l.soundFiles(folder)
+		}
 		return fmt.Errorf("manifest %s: a folder with none of what is looked for in one: %s; it has %s", folder, marks(folderForms)+"; "+archive.Marks, contents(folder))
 	}
 	return fmt.Errorf("manifest %s: it can be read as several forms (%s); name what is meant (%s), or move the others away", folder, marks(found), choices(folder, found))

@@ -64,7 +64,8 @@ func (l *Loader) key(epoch int, utterance uint64) uint64 {
 
 // speed is the speed that utterance i, with a key, is played at in an epoch.
 func (l *Loader) speed(epoch, i int, key uint64) audio.Ratio {
-	return l.augment(i).Speed(l.key(epoch, key))
+	a := l.augment(i).At(epoch)
+	return a.Speed(l.key(epoch, key))
 }
 
 // augment is the augmentation of utterance i: with the speeds at which its text fits, and else with speed 1.

@@ -80,6 +80,9 @@ func TestLengthsAreKnownBeforehand(t *testing.T) {
 	s := spoken(t, 23)
 	checkLengths(t, newLoader(t, s, withSpeeds(options8k(6))), 3)
 	checkLengths(t, newLoader(t, s, options8k(6)), 2)
+	light := withSpeeds(options8k(6))
+	light.Augment.LightEpochs = 3
+	checkLengths(t, newLoader(t, s, light), 4)
 	evaluation := options8k(4)
 	evaluation.Evaluate = true
 	l := newLoader(t, s, evaluation)

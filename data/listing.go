@@ -48,6 +48,7 @@ type listing struct {
 	take    func(*entry)
 	lines   int // that were taken
 	index   *archive.Index
+	sounds  bool // a folder may be nothing but sound files
 
 	notes   []string // about whole files
 	places  []string // folders, from base, in which audio may be too

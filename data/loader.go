@@ -18,8 +18,10 @@ type LoaderOptions struct {
 	// Evaluate goes through the set once, in its own order, without augmentation. Otherwise windows follow
 	// an Order, epoch after epoch, without end.
 	Evaluate bool
-	Augment  *feature.Augment // speed and SpecAugment; nil for none
-	Feature  feature.Options  // the sample rate must be the Set's
+	// Sorted is how many epochs, the first ones, go from short utterances to long ones.
+	Sorted  int
+	Augment *feature.Augment // nil for none
+	Feature feature.Options  // the sample rate must be the Set's
 
 	Workers    int   // goroutines that decode and compute features; 0 means 2, or 1 on a single core
 	Ahead      int   // windows prepared before they are asked for; 0 means 2
@@ -36,6 +38,9 @@ func (o LoaderOptions) validate(s *Set) error {
 	if o.Window < 1 {
 		complain("a window of %d utterances; batch size and accumulation must be 1 or more", o.Window)
 	}
+	if o.Sorted < 0 || o.Sorted > 0 && o.Evaluate {
+		complain("%d sorted epochs; training may have 0 or more, and an evaluation none: it has the set's own order", o.Sorted)
+	}
 	if o.Workers < 0 || o.Ahead < 0 || o.CacheWaves < 0 {
 		complain("%d workers, %d windows ahead, %d bytes of cached sound: none can be negative", o.Workers, o.Ahead, o.CacheWaves)
 	}
@@ -50,7 +55,10 @@ func (o LoaderOptions) validate(s *Set) error {
 	if o.Augment != nil {
 		errs = append(errs, o.Augment.Validate())
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return o.Augment.CheckWarps(o.Feature)
 }
 
 // Loader makes the windows of a Set: features, augmented where asked for, and tokens. What it makes is a
@@ -100,7 +108,7 @@ func NewLoader(s *Set, o LoaderOptions) (*Loader, error) {
 	l.fitSpeeds()
 	l.buffers.limit = l.mostFeatures()
 	if !o.Evaluate {
-		if l.order, err = newShared(s.frames(), s.shares(), o.Window, o.Seed); err != nil {
+		if l.order, err = newShared(s.frames(), s.shares(), o.Window, o.Sorted, o.Seed); err != nil {
 			return nil, fmt.Errorf("loader: %w", err)
 		}
 	}

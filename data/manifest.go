@@ -74,7 +74,7 @@ func newIntake(ctx context.Context, path string, o Options, r *rows) *intake {
 	r.paths.numbers = nil // the same path in another manifest may be another file
 	in := &intake{path: path, options: o, rows: r, from: len(r.places), sounds: len(r.paths.list), report: &Report{Path: path},
 		reasons: map[int]string{}, failed: map[Kind]int{}}
-	in.listing = listing{ctx: ctx, prepare: o.checkText, take: in.add, index: archive.NewIndex(o.Index)}
+	in.listing = listing{ctx: ctx, prepare: o.checkText, take: in.add, index: archive.NewIndex(o.Index), sounds: o.SoundOnly}
 	return in
 }
 
@@ -113,6 +113,10 @@ func (in *intake) brokenLines() error {
 
 // checkText normalizes the text of an entry and marks what can't be used, before any file is looked for.
 func (o Options) checkText(e *entry) {
+	if o.SoundOnly && (e.kind == "" || e.kind == EmptyText) {
+		e.text, e.kind, e.reason, e.other = "", "", "", choice{}
+		return
+	}
 	if e.kind != "" {
 		return
 	}

@@ -45,7 +45,7 @@ func (l *Loader) Memory() Memory {
 				continue // was refused when the Loader was made
 			}
 			ratios = append(ratios, ratio)
-			if scratch, err := l.o.Feature.ScratchBytes(samples, rate, speed); err == nil {
+			if scratch, err := l.o.Feature.ScratchBytes(samples, rate, speed, l.o.Augment); err == nil {
 				most = max(most, audio.ReadBytes(samples)+scratch+l.o.Feature.Resampler.ScratchBytes(samples, ratio))
 			}
 		}
@@ -56,13 +56,10 @@ func (l *Loader) Memory() Memory {
 
 // speeds are all that an utterance may be played at.
 func (l *Loader) speeds() []audio.Ratio {
-	speeds := []audio.Ratio{{P: 1, Q: 1}}
-	if l.o.Augment != nil && len(l.o.Augment.Speeds) > 0 {
-		speeds = speeds[:0]
-		for _, f := range l.o.Augment.Speeds {
-			if r, err := audio.Speed(f); err == nil {
-				speeds = append(speeds, r)
-			}
+	var speeds []audio.Ratio
+	for _, f := range l.o.Augment.Played() {
+		if r, err := audio.Speed(f); err == nil {
+			speeds = append(speeds, r)
 		}
 	}
 	return speeds

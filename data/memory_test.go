@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"konkanitrain/data/audio"
+	"konkanitrain/data/feature"
 )
 
 // long is a Set of n utterances of 7 to 9 s at a rate.
@@ -45,6 +46,9 @@ func TestMemory(t *testing.T) {
 		"odd rate":       {11025, func(o *LoaderOptions) { *o = augmented(*o) }},
 		"cached":         {16000, func(o *LoaderOptions) { *o = augmented(*o); o.CacheWaves = 1 << 30 }},
 		"cached in part": {8000, func(o *LoaderOptions) { o.CacheWaves = 1 << 20 }},
+		"warped":         {8000, func(o *LoaderOptions) { *o = augmented(*o); o.Augment.VTLP = 0.1 }},
+		"with noise":     {8000, func(o *LoaderOptions) { o.Augment = &feature.Augment{NoiseShare: 1} }},
+		"perturbed":      {16000, func(o *LoaderOptions) { *o = perturbed(*o) }},
 		"peeks":          {8000, func(o *LoaderOptions) { *o = augmented(*o); o.Peeks = true }},
 		"far ahead":      {8000, func(o *LoaderOptions) { *o = augmented(*o); o.Ahead = 5; o.Workers = 2 }},
 	} {

@@ -21,6 +21,10 @@ type Options struct {
 	MaxTextLength int     // characters after normalization; longer ones are left out; 0 means no limit
 	KeepEmpty     bool    // use texts in which nothing is said too; a text that is missing, or null, is left out in any case
 
+	// SoundOnly asks for no text: texts that there are, or aren't, are of no matter, and a folder of sound files is a
+	// manifest too.
+	SoundOnly bool
+
 	// SkipBadLines leaves lines out that can't be parsed. Without it the first such line is an error.
 	SkipBadLines bool
 	// BadLimit is the share of bad lines, 0 to 1, above which Load is an error: lines that can't be parsed, or

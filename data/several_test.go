@@ -172,12 +172,12 @@ func TestSharedOrderOfOnes(t *testing.T) {
 	}
 	plain, _ := NewOrder(lengths, 4, 3)
 	for _, shares := range [][]share{{{all, 1, 0}}, {{some, 1, 0}, {rest, 1, 0}}} {
-		o, err := newShared(lengths, shares, 4, 3)
+		o, err := newShared(lengths, shares, 4, 0, 3)
 		if err != nil || o.Windows() != plain.Windows() || !slices.Equal(o.build(2), plain.build(2)) {
 			t.Errorf("%v: %v", shares, err)
 		}
 	}
-	if _, err := newShared(lengths, []share{{all[:1], 0, 0.1}}, 4, 3); err == nil {
+	if _, err := newShared(lengths, []share{{all[:1], 0, 0.1}}, 4, 0, 3); err == nil {
 		t.Error("an order of nothing")
 	}
 }

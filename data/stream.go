@@ -176,7 +176,8 @@ func (l *Loader) fill(e *Example, epoch int, reader *audio.Reader, x *feature.Ex
 		wave = x
 	}
 	e.Features = l.buffers.get(e.Planned, l.bins)
-	f, t, err := x.Extract(e.Features, wave, u.Rate(), l.augment(u.Index), l.key(epoch, u.Key))
+	a := l.augment(u.Index).At(epoch)
+	f, t, err := x.Extract(e.Features, wave, u.Rate(), &a, l.key(epoch, u.Key))
 	switch {
 	case err != nil:
 		fail(Unreadable, err)

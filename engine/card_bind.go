@@ -186,10 +186,10 @@ func (a *addresses[K]) fail(o *Operand) {
 func (c *Card[K]) status() cuda.Address { return cuda.AddressOf(c.extra.small) + statusAt }
 
 // lists is work on flat buffers, bound once: they stay where they are. Nil where the replica doesn't need it.
-type lists struct{ update, squares, halves, finite, meanAdd cuda.List }
+type lists struct{ update, squares, halves, finite, meanAdd, exchange cuda.List }
 
 func (l *lists) free() {
-	for _, list := range []cuda.List{l.update, l.squares, l.halves, l.finite, l.meanAdd} {
+	for _, list := range []cuda.List{l.update, l.squares, l.halves, l.finite, l.meanAdd, l.exchange} {
 		if list != nil {
 			list.Free()
 		}
@@ -210,7 +210,7 @@ func (c *Card[K]) bindFlat() error {
 	if m.half {
 		bind(&c.lists.halves, []cuda.Launch{op.CardHalves(n)}, 0, 0, weights, cuda.AddressOf(m.halves))
 	}
-	flat, e := flatCardKernels(c.layout, m.half, c.train)
+	flat, e := flatCardKernels(c.layout, m.half, c.train, c.averages != nil)
 	if e != nil {
 		return e
 	}
@@ -221,9 +221,12 @@ func (c *Card[K]) bindFlat() error {
 	}
 	grads, first, second := cuda.AddressOf(c.grads[0]), cuda.AddressOf(c.moments[0]), cuda.AddressOf(c.moments[1])
 	bind(&c.lists.update, flat.update.Launches, scratch, 0, weights, first, second, grads,
-		cuda.AddressOf(m.halves), cuda.AddressOf(m.flags), small+constantsAt, small+statusAt)
+		cuda.AddressOf(m.halves), cuda.AddressOf(m.flags), small+constantsAt, small+statusAt, cuda.AddressOf(c.averages))
 	bind(&c.lists.squares, flat.squares.Launches, scratch, small+statusAt+8*op.StatusSquares, grads)
 	bind(&c.lists.meanAdd, flat.meanAdd.Launches, scratch, weights, weights, second, first)
+	if c.averages != nil {
+		bind(&c.lists.exchange, []cuda.Launch{op.CardExchange(int(c.layout.Learned / 4))}, 0, 0, weights, cuda.AddressOf(c.averages))
+	}
 	return err
 }
 

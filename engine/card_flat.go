@@ -74,6 +74,20 @@ func (c *Card[K]) Finite() (*NotFinite, error) {
 	return nil, nil
 }
 
+// ExchangeAverages has weights and averages change places.
+func (c *Card[K]) ExchangeAverages() error {
+	if err := c.exchange(); err != nil {
+		return err
+	}
+	c.touched()
+	err := c.wait(c.card.Do(func(q cuda.Queue) error { return q.Run(c.lists.exchange) }))
+	if err != nil {
+		c.broken = &BrokenError{err}
+		return c.broken
+	}
+	return nil
+}
+
 // Mean replaces the weights by the mean of themselves and of up to n others.
 func (c *Card[K]) Mean(n int, load func(i int) error) (used []int, err error) {
 	if err := c.trains(); err != nil {

@@ -13,7 +13,7 @@ import (
 // Learn makes an update as a whole. Everything is queued; the one time that the host waits is at the end, when the
 // losses, the norm and the verdict come back together.
 func (c *Card[K]) Learn(p *Pass[K], s Learning) (Learned, error) {
-	if err := c.trains(); err != nil {
+	if err := c.learns(); err != nil {
 		return Learned{}, err
 	}
 	batches, err := c.load(p)
@@ -83,7 +83,7 @@ func (c *Card[K]) constants(s Learning) {
 	to := elements[float64](c.fixed.Bytes()[fixedConstants:][:constantBytes(c.layout)])
 	for i, g := range c.layout.Groups {
 		step := s.settings(g).Step(s.Number)
-		op.CardStep{AdamStep: step, Clip: s.Clip, LossScale: s.LossScale}.Put(to[op.CardConstants*i:])
+		op.CardStep{AdamStep: step, Clip: s.Clip, LossScale: s.LossScale, Share: float32(s.Share)}.Put(to[op.CardConstants*i:])
 	}
 }
 
@@ -241,7 +241,7 @@ func (c *Card[K]) Reduce() (squares float64, err error) {
 
 // Update applies one step of AdamW with the gradient that Reduce has left.
 func (c *Card[K]) Update(s AdamW) error {
-	if err := c.usable(); err != nil {
+	if err := c.learns(); err != nil {
 		return err
 	}
 	if !c.reduced {

@@ -32,8 +32,8 @@ const (
 func constantBytes(l *Layout) int64 { return 8 * op.CardConstants * int64(len(l.Groups)) }
 
 // alloc allocates what has its size from the layout.
-func (m *cardMemory) alloc(dev device.Device, l *Layout, train bool) error {
-	flat, err := flatCardKernels(l, m.half, train)
+func (m *cardMemory) alloc(dev device.Device, l *Layout, train, averages bool) error {
+	flat, err := flatCardKernels(l, m.half, train, averages)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (m *cardMemory) alloc(dev device.Device, l *Layout, train bool) error {
 type flatCard struct{ update, squares, finite, meanAdd op.Kernel }
 
 // flatCardKernels are those for a layout.
-func flatCardKernels(l *Layout, half, train bool) (k flatCard, err error) {
+func flatCardKernels(l *Layout, half, train, averages bool) (k flatCard, err error) {
 	if k.finite, err = op.NewFinite(int(l.Bytes / 4)).Kernel(op.CUDA); err != nil || !train {
 		return k, err
 	}
@@ -71,7 +71,7 @@ func flatCardKernels(l *Layout, half, train bool) (k flatCard, err error) {
 	for _, g := range l.Groups {
 		groups = append(groups, int(g.Bytes/4))
 	}
-	k.update = op.CardUpdate(groups, half)
+	k.update = op.CardUpdate(groups, half, averages)
 	n := int(l.Learned / 4)
 	if k.squares, err = op.NewReduce(n, 1).Kernel(op.CUDA); err != nil {
 		return k, err

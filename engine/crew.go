@@ -27,6 +27,7 @@ type Crew[K comparable] struct {
 	pieces    pieces
 	kernels   flatKernels
 	constants []stepConstants // of the step of AdamW, for each group of the layout
+	share     [1]float32      // of the new weights in their averages
 	run       func(*worker[K]) error
 	tasks     tasks[K]
 }
@@ -64,7 +65,7 @@ func NewCrew[K comparable](dev device.Device, lib *Library[K], workers int, trai
 	c := &Crew[K]{holding: h, done: make(chan error, workers), pieces: cut(h.layout), kernels: flatKernels{}, constants: make([]stepConstants, len(h.layout.Groups))}
 	c.programs.Dropped = c.forget
 	c.run = c.runBatches
-	c.tasks = tasks[K]{reduce: c.reducePieces, update: c.updatePieces, finite: c.finitePieces}
+	c.tasks = tasks[K]{reduce: c.reducePieces, update: c.updatePieces, finite: c.finitePieces, exchange: c.exchangePieces}
 	for i := range workers {
 		w := &worker[K]{index: i, crew: c, env: op.Env{BLAS: op.NewBLAS()}, machines: map[*Program]*Machine{}, tasks: make(chan func(*worker[K]) error)}
 		c.workers = append(c.workers, w)

@@ -16,7 +16,7 @@ const pieceElements = 1 << 15
 
 // tasks are what workers do with flat buffers.
 type tasks[K comparable] struct {
-	reduce, update, finite func(*worker[K]) error
+	reduce, update, finite, exchange func(*worker[K]) error
 }
 
 // piece is a part of the flat buffers.
@@ -145,7 +145,13 @@ func (c *Crew[K]) Update(s AdamW) error {
 	if err := c.kernels.prepare("adamw", 0, c.pieces.learned, op.NewAdamW); err != nil {
 		return err
 	}
-	if err := c.usable(); err != nil {
+	if c.averages != nil {
+		if err := c.kernels.prepare("ema", 0, c.pieces.learned, op.NewEMA); err != nil {
+			return err
+		}
+		c.share[0] = float32(s.Share)
+	}
+	if err := c.learns(); err != nil {
 		return err
 	}
 	for i, g := range c.layout.Groups {
@@ -202,6 +208,29 @@ func (c *Crew[K]) updatePieces(w *worker[K]) error {
 		constants := c.constants[p.group].of(p.decay)
 		weights := p.of(c.weights)
 		w.flat("adamw", 0, p, weights, weights, p.of(c.moments[0]), p.of(c.moments[1]), p.of(c.reduced), op.Tensor{Data: constants})
+		if c.averages != nil {
+			average := p.of(c.averages)
+			w.flat("ema", 0, p, average, average, weights, op.Tensor{Data: c.share[:]})
+		}
+	}
+	return nil
+}
+
+// ExchangeAverages has weights and averages change places.
+func (c *Crew[K]) ExchangeAverages() error {
+	if err := c.exchange(); err != nil {
+		return err
+	}
+	return c.change(c.tasks.exchange)
+}
+
+func (c *Crew[K]) exchangePieces(w *worker[K]) error {
+	for i := w.index; i < len(c.pieces.buffer); i += len(c.workers) {
+		p := c.pieces.buffer[i]
+		weights, averages := p.of(c.weights).Data, p.of(c.averages).Data
+		for k, x := range weights {
+			weights[k], averages[k] = averages[k], x
+		}
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ type flatNet []Parameter
 func (n flatNet) Parameters() []Parameter            { return n }
 func (flatNet) Spec(int) (Spec, error)               { return Spec{}, errors.New("there is no program") }
 func (flatNet) Table(string, tensor.Shape) []float32 { return nil }
+func (flatNet) Averages() bool                       { return false }
 func (flatNet) TableBytes() int64                    { return 0 }
 func (flatNet) Tables() [][]float32                  { return nil }
 func (flatNet) Start(name string, seed uint64, values []float32) {
@@ -37,7 +38,7 @@ var several = flatNet{
 }
 
 // flatCrew is a crew for parameters alone, started from seed 1.
-func flatCrew(t testing.TB, net flatNet, workers int) *Crew[int] {
+func flatCrew(t testing.TB, net Network[int], workers int) *Crew[int] {
 	t.Helper()
 	c, err := NewCrew(device.NewHost(), NewLibrary(net), workers, true)
 	if err != nil {
@@ -77,7 +78,10 @@ func setGradients(c *Crew[int], worker int, seed uint64) map[string][]float32 {
 // gaps fails if anything between tensors isn't 0.
 func gaps(t *testing.T, c *Crew[int], what string) {
 	t.Helper()
-	for name, b := range map[string]device.Buffer{"weights": c.weights, "first moments": c.moments[0], "second moments": c.moments[1]} {
+	for name, b := range map[string]device.Buffer{"weights": c.weights, "first moments": c.moments[0], "second moments": c.moments[1], "averages": c.averages} {
+		if b == nil {
+			continue
+		}
 		memory := slices.Clone(b.Host())
 		for _, p := range c.layout.Tensors {
 			if int64(len(memory)) <= p.Offset { // frozen

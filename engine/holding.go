@@ -21,16 +21,19 @@ type holding[K comparable] struct {
 	closed bool
 	broken *BrokenError // of an update that ended in its middle; nil: weights and moments are sound
 
-	weights device.Buffer
-	moments [2]device.Buffer // nil without training
-	grads   []device.Buffer  // of each worker; nil without training
-	arenas  []device.Buffer  // of each worker, all of one size; nil before the first Prepare
+	weights  device.Buffer
+	moments  [2]device.Buffer // nil without training
+	averages device.Buffer    // of the weights that are learned; nil without training, and where nobody wants them
+	grads    []device.Buffer  // of each worker; nil without training
+	arenas   []device.Buffer  // of each worker, all of one size; nil before the first Prepare
+
+	exchanged bool // weights and averages have changed places
 
 	extra *cardMemory // what a card holds beside; nil on the host
 }
 
-// hold allocates weights, and with train gradients for each worker and both moments of what is learned, all zeros; and
-// on a card what only a card has.
+// hold allocates weights, and with train gradients for each worker, both moments of what is learned and its averages,
+// all zeros; and on a card what only a card has.
 func hold[K comparable](dev device.Device, lib *Library[K], workers int, train bool, card *cardMemory) (*holding[K], error) {
 	if workers < 1 {
 		return nil, fmt.Errorf("a replica of %d workers, want 1 or more", workers)
@@ -59,9 +62,12 @@ func hold[K comparable](dev device.Device, lib *Library[K], workers int, train b
 			h.grads[i] = alloc(fmt.Sprintf("gradients of worker %d", i), layout.Learned)
 		}
 		h.moments = [2]device.Buffer{alloc("first moments", layout.Learned), alloc("second moments", layout.Learned)}
+		if lib.net.Averages() {
+			h.averages = alloc("averages of weights", layout.Learned)
+		}
 	}
 	if err == nil && card != nil {
-		err = card.alloc(dev, layout, train)
+		err = card.alloc(dev, layout, train, h.averages != nil)
 	}
 	if err != nil {
 		h.free()
@@ -73,10 +79,10 @@ func hold[K comparable](dev device.Device, lib *Library[K], workers int, train b
 // free gives all buffers back. From then on whatever needs them is an error.
 func (h *holding[K]) free() {
 	h.closed = true
-	for _, list := range [][]device.Buffer{{h.weights}, h.moments[:], h.grads, h.arenas} {
+	for _, list := range [][]device.Buffer{{h.weights, h.averages}, h.moments[:], h.grads, h.arenas} {
 		freeAll(list)
 	}
-	h.weights = nil
+	h.weights, h.averages = nil, nil
 	if h.extra != nil {
 		h.extra.free()
 	}
@@ -108,6 +114,28 @@ func (h *holding[K]) trains() error {
 		return errors.New("this replica was not made for training: it has no moments")
 	}
 	return h.usable()
+}
+
+// learns is an error where no update can be made.
+func (h *holding[K]) learns() error {
+	if h.exchanged {
+		return errors.New("weights and averages have changed places: there is no update until they have done so again")
+	}
+	return h.trains()
+}
+
+var errNoAverages = errors.New("this replica keeps no averages of its weights")
+
+// exchange is an error where there are no averages; else it notes that weights and averages change places.
+func (h *holding[K]) exchange() error {
+	if err := h.trains(); err != nil {
+		return err
+	}
+	if h.averages == nil {
+		return errNoAverages
+	}
+	h.exchanged = !h.exchanged
+	return nil
 }
 
 // checkWorkers refuses batches for a worker that isn't there.
@@ -220,13 +248,21 @@ func (h *holding[K]) shrink(bytes int64) bool {
 
 // flat is one of the flat buffers.
 func (h *holding[K]) flat(of Flat) (device.Buffer, error) {
-	switch {
-	case of == Weights:
+	if of == Weights {
 		return h.weights, h.usable()
-	case of > SecondMoments:
-		return nil, fmt.Errorf("there is no flat buffer %d", of)
 	}
-	return h.moments[of-FirstMoments], h.trains()
+	err := h.trains()
+	switch {
+	case of > Averages:
+		return nil, fmt.Errorf("there is no flat buffer %d", of)
+	case err != nil:
+		return nil, err
+	case of == Averages && h.averages == nil:
+		return nil, errNoAverages
+	case of == Averages:
+		return h.averages, nil
+	}
+	return h.moments[of-FirstMoments], nil
 }
 
 // part is where a parameter lies in one of the flat buffers.
@@ -240,7 +276,7 @@ func (h *holding[K]) part(of Flat, name string) (device.Buffer, Placed, error) {
 		return nil, p, fmt.Errorf("the network has no parameter %s", name)
 	}
 	if of != Weights && p.Frozen {
-		return nil, p, fmt.Errorf("%s is frozen: it has no moments", name)
+		return nil, p, fmt.Errorf("%s is frozen: it has no moments and no average", name)
 	}
 	return b, p, nil
 }
@@ -287,7 +323,7 @@ func (h *holding[K]) usage(workspaces int) Usage {
 		return n
 	}
 	u := Usage{
-		Weights: sum(h.weights), Gradients: sum(h.grads...), Moments: sum(h.moments[:]...), Arenas: sum(h.arenas...),
+		Weights: sum(h.weights), Gradients: sum(h.grads...), Moments: sum(h.moments[:]...), Averages: sum(h.averages), Arenas: sum(h.arenas...),
 		Workspaces: int64(workspaces) * op.WorkspaceBytes, Tables: h.net.TableBytes(),
 	}
 	if h.extra != nil {

@@ -70,6 +70,9 @@ func (n *Null[K]) Reduce() (float64, error) { return 0, nil }
 // Update changes nothing.
 func (n *Null[K]) Update(AdamW) error { return nil }
 
+// ExchangeAverages has nothing to exchange, where there are averages.
+func (n *Null[K]) ExchangeAverages() error { return n.exchange() }
+
 // Finite finds nothing.
 func (n *Null[K]) Finite() (*NotFinite, error) { return nil, nil }
 

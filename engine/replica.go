@@ -20,6 +20,8 @@ type Network[K comparable] interface {
 	Start(name string, seed uint64, values []float32)
 	// Table is the constant table that a shared leaf of this name and shape reads; it is never written to.
 	Table(name string, shape tensor.Shape) []float32
+	// Averages says that a replica for training keeps an average of the weights that are learned.
+	Averages() bool
 	// TableBytes is what all tables take, in bytes.
 	TableBytes() int64
 	// Tables are all of them as they are now, whole: what Table returns is a part of one.
@@ -46,13 +48,18 @@ type Replica[K comparable] interface {
 	// Reduce sums the gradients of all passes since the last Reduce, in a fixed order, and returns the sum of its
 	// squares: of what is learned, as frozen parameters have no gradient.
 	Reduce() (squares float64, err error)
-	// Update applies one step of AdamW with the gradient that Reduce has left. After an error that is a *BrokenError the
-	// replica is good for nothing but Close; after another one nothing has changed.
+	// Update applies one step of AdamW with the gradient that Reduce has left, and takes the new weights into their
+	// averages. After an error that is a *BrokenError the replica is good for nothing but Close; after another one
+	// nothing has changed.
 	Update(s AdamW) error
+	// ExchangeAverages has the weights that are learned and their averages change places, so that passes compute with the
+	// averages until a second call. In between there are no updates. Nothing is allocated; the error is as for Update.
+	ExchangeAverages() error
 	// Finite names the first weight that is not a finite number; nil if there is none.
 	Finite() (*NotFinite, error)
 
-	// Initialize gives all weights their start values, and zeros to the moments.
+	// Initialize gives all weights their start values, and zeros to the moments. Averages stay as they are: they begin at
+	// 0, and whoever fills the weights imports them.
 	Initialize(seed uint64) error
 	// Export writes one parameter's part of a flat buffer: float32, little-endian, in row-major order.
 	Export(of Flat, name string, w io.Writer) error
@@ -132,14 +139,16 @@ const (
 	Weights       Flat = iota
 	FirstMoments       // of AdamW: the running mean of the gradient
 	SecondMoments      // of AdamW: the running mean of its square
+	Averages           // of the weights, where the network wants them: exponential moving averages
 )
 
-// AdamW is one step of the optimizer: see [op.NewAdamW] for the formula.
+// AdamW is one step of the optimizer: see [op.NewAdamW] and [op.NewEMA] for the formulas.
 type AdamW struct {
 	Number    int     // of the update, from 1: it corrects the moments' bias
 	LR        float64 // learning rate, of which each parameter has its factor
 	GradScale float64 // factor of the gradient: clipping, and the inverse of the loss scale
 	Decay     float64 // decoupled weight decay, for parameters that decay: a share of LR
+	Share     float64 // of the new weights in their averages; not used without averages
 }
 
 // The moments' decay rates and the constant of AdamW (Gulati et al. 2020, section 3.2, train the Conformer with these).
@@ -175,16 +184,18 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 // Usage is what a replica holds, in bytes.
 type Usage struct {
 	Weights, Gradients, Moments int64
+	Averages                    int64
 	Arenas                      int64 // of all workers
 	Workspaces                  int64 // of the BLAS, of all workers
 	Tables                      int64 // constants that programs share
 	Pinned                      int64 // of the host's memory, that a card copies from and to; not in Total
 }
 
+// Flat is what flat buffers take.
+func (u Usage) Flat() int64 { return u.Weights + u.Gradients + u.Moments + u.Averages }
+
 // Total is the sum.
-func (u Usage) Total() int64 {
-	return u.Weights + u.Gradients + u.Moments + u.Arenas + u.Workspaces + u.Tables
-}
+func (u Usage) Total() int64 { return u.Flat() + u.Arenas + u.Workspaces + u.Tables }
 
 // Learner is a replica that makes an update as a whole, without waiting between its parts: one on a card.
 type Learner[K comparable] interface {

@@ -69,7 +69,7 @@ func TestCardTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		const n = 1 << 20
-		c.AddUpdate(n, op.CardUpdate([]int{n}, half).Launches)
+		c.AddUpdate(n, op.CardUpdate([]int{n}, half, false).Launches)
 		var sum CardTime
 		before := math.Inf(1)
 		for _, r := range c.Rows() {
@@ -89,7 +89,7 @@ func TestCardTimes(t *testing.T) {
 				flops += s.Kernel.Launches[i].FLOPs
 			}
 		}
-		for _, l := range op.CardUpdate([]int{n}, half).Launches {
+		for _, l := range op.CardUpdate([]int{n}, half, false).Launches {
 			flops += l.FLOPs
 		}
 		all := c.Total()

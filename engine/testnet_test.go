@@ -55,6 +55,7 @@ func (n *testNet) Start(name string, seed uint64, values []float32) {
 func (n *testNet) Table(name string, shape tensor.Shape) []float32 {
 	return n.tables.Shared(name, shape)
 }
+func (n *testNet) Averages() bool    { return false }
 func (n *testNet) TableBytes() int64 { return n.tables.Bytes() }
 
 func (n *testNet) Tables() [][]float32 { return n.tables.Whole() }

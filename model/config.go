@@ -39,6 +39,7 @@ type Config struct {
 	CTCSmoothing    float64  `json:"ctc_smoothing,omitempty"`    // share of the uniform distribution in CTC's loss
 	InterCTCWeight  float64  `json:"inter_ctc_weight,omitempty"` // share of the middle block's CTC in that of the loss
 	BlankBias       float64  `json:"blank_bias,omitempty"`       // nats, where the blank's bias in the CTC head starts
+	BranchShrink    float64  `json:"branch_shrink,omitempty"`    // share by which the last weights of residual branches start smaller
 	StochasticDepth float64  `json:"stochastic_depth,omitempty"` // probability with which a branch of the last blocks is dropped
 }
 
@@ -93,6 +94,7 @@ func (c Config) Validate() error {
 	}
 	require(c.CTCSmoothing >= 0 && c.CTCSmoothing < 1, "ctc_smoothing", "ctc_smoothing is %g, want 0 (off) or more and below 1", c.CTCSmoothing)
 	require(math.Abs(c.BlankBias) <= mostBias, "blank_bias", "blank_bias is %g, want %d to %d", c.BlankBias, -mostBias, mostBias)
+	require(c.BranchShrink >= 0 && c.BranchShrink <= 1, "branch_shrink", "branch_shrink is %g, want 0 (off) to 1 (branches start with nothing)", c.BranchShrink)
 	require(c.StochasticDepth >= 0 && c.StochasticDepth < 1, "stochastic_depth", "stochastic_depth is %g, want 0 (off) or more and below 1", c.StochasticDepth)
 	require(!(c.InterCTCWeight > 0) || c.EncoderLayers >= 2, "inter_ctc_weight encoder_layers",
 		"inter_ctc_weight is %g, and encoder_layers %d: there is no block in the middle; want 2 or more, or inter_ctc_weight 0", c.InterCTCWeight, c.EncoderLayers)

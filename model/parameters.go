@@ -19,6 +19,7 @@ type Parameter struct {
 	Vocab bool         // there is a row for each entry of the vocabulary
 	start start
 	blank float32 // where the blank's row starts, if not like the others
+	scale float64 // of the start values, 0 to 1
 }
 
 // start is how a parameter begins.
@@ -38,7 +39,7 @@ func (p Parameter) Size() int { return op.Size(p.Shape) }
 // Parameters lists what a network of this architecture learns, in a fixed order. The names and shapes are those
 // of the PyTorch model that checkpoints are exchanged with.
 func Parameters(c Config) []Parameter {
-	l := &list{}
+	l := &list{branch: 1 - c.BranchShrink}
 	d := c.DModel
 	l.encoder(c)
 	l.vocab(func() { l.linear("ctc", c.Vocab, d) })
@@ -58,11 +59,14 @@ func Parameters(c Config) []Parameter {
 }
 
 // list collects parameters.
-type list struct{ params []Parameter }
+type list struct {
+	params []Parameter
+	branch float64 // factor of the start values of the last weights of residual branches
+}
 
 func (l *list) add(name string, s start, shape ...int) {
 	decay := !strings.HasSuffix(name, ".bias") && !strings.HasSuffix(name, ".bias_u") && !strings.HasSuffix(name, ".bias_v") && s != ones
-	l.params = append(l.params, Parameter{Name: name, Shape: shape, Decay: decay, start: s})
+	l.params = append(l.params, Parameter{Name: name, Shape: shape, Decay: decay, start: s, scale: 1})
 }
 
 // vocab marks the parameters that add adds as those with a row for each entry of the vocabulary.
@@ -77,6 +81,12 @@ func (l *list) vocab(add func()) {
 func (l *list) linear(name string, out, in int) {
 	l.add(name+".weight", xavier, out, in)
 	l.add(name+".bias", zeros, out)
+}
+
+// last is the linear layer that ends a residual branch.
+func (l *list) last(name string, out, in int) {
+	l.linear(name, out, in)
+	l.params[len(l.params)-2].scale = l.branch
 }
 
 func (l *list) kernel(name string, shape ...int) {
@@ -108,7 +118,7 @@ func (l *list) encoder(c Config) {
 		l.linear(block+"conv.up", 2*d, d)
 		l.kernel(block+"conv.depthwise", d, c.ConvKernel)
 		l.norm(block+"conv.mid_norm", d)
-		l.linear(block+"conv.down", d, d)
+		l.last(block+"conv.down", d, d)
 		l.feedForward(block+"ffn2", d)
 		l.norm(block+"norm", d)
 	}
@@ -117,14 +127,15 @@ func (l *list) encoder(c Config) {
 func (l *list) feedForward(name string, d int) {
 	l.norm(name+".norm", d)
 	l.linear(name+".up", 4*d, d)
-	l.linear(name+".down", d, 4*d)
+	l.last(name+".down", d, 4*d)
 }
 
 func (l *list) attention(name string, d int) {
 	l.norm(name+".norm", d)
-	for _, part := range []string{"query", "key", "value", "out"} {
+	for _, part := range []string{"query", "key", "value"} {
 		l.linear(name+"."+part, d, d)
 	}
+	l.last(name+".out", d, d)
 }
 
 // Init sets w to the parameter's start value, drawn from seed and the parameter's name: the same
@@ -144,7 +155,7 @@ func (p Parameter) Init(w []float32, seed uint64) {
 			w[i] = 1
 		}
 	case xavier:
-		uniform(math.Sqrt(6 / float64(p.Shape[0]+p.Shape[1])))
+		uniform(p.scale * math.Sqrt(6/float64(p.Shape[0]+p.Shape[1])))
 	case fanIn:
 		uniform(1 / math.Sqrt(float64(p.Size()/p.Shape[0])))
 	case normal:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -152,6 +153,7 @@ func TestStochasticDepth(t *testing.T) {
 
 func TestValidateTraining(t *testing.T) {
 	for says, change := range map[string]func(*Config){
+		"branch_shrink is 1.5, want 0 (off) to 1":                            func(c *Config) { c.BranchShrink = 1.5 },
 		"inter_ctc_weight is 1, want 0 (off) or more and below 1":            func(c *Config) { c.InterCTCWeight = 1 },
 		"blank_bias is -101, want -100 to 100":                               func(c *Config) { c.BlankBias = -101 },
 		"ctc_smoothing is 1, want 0 (off) or more and below 1":               func(c *Config) { c.CTCSmoothing = 1 },
@@ -184,6 +186,43 @@ func TestBlankBias(t *testing.T) {
 		}
 		if parameters[i].Name != p.Name || !slices.Equal(got, want) {
 			t.Errorf("%s starts as %v, want %v", p.Name, got[:min(len(got), 9)], want[:min(len(got), 9)])
+		}
+	}
+}
+
+// The last weights of each residual branch start smaller by the share, and all else as without. At 1 a block is its
+// norm: the branches add nothing.
+func TestBranchShrink(t *testing.T) {
+	plain, shrunk := standard(16, 2, 1, 9), standard(16, 2, 1, 9)
+	shrunk.BranchShrink = 0.75
+	parameters, branches := Parameters(shrunk), 0
+	for i, p := range Parameters(plain) {
+		want, got := make([]float32, p.Size()), make([]float32, p.Size())
+		p.Init(want, 5)
+		parameters[i].Init(got, 5)
+		if regexp.MustCompile(`\.blocks\.\d+\.(ffn\d?\.down|conv\.down|(attn|self|cross)\.out)\.weight$`).MatchString(p.Name) {
+			branches++
+			for k := range want {
+				want[k] /= 4 // 0.25 is exact, up to the rounding of the product that is drawn
+			}
+			for k := range got {
+				if math.Abs(float64(got[k]-want[k])) > 1e-7*math.Abs(float64(want[k])) {
+					t.Fatalf("%s[%d] starts as %v, want %v", p.Name, k, got[k], want[k])
+				}
+			}
+		} else if parameters[i].Name != p.Name || !slices.Equal(got, want) {
+			t.Errorf("%s starts as %v, want %v", p.Name, got[:min(len(got), 9)], want[:min(len(got), 9)])
+		}
+	}
+	if want := 2*4 + 3; branches != want { // of two encoder blocks and a decoder block
+		t.Errorf("%d branches are shrunk, want %d", branches, want)
+	}
+	shrunk.BranchShrink = 1
+	for _, p := range Parameters(shrunk) {
+		w := make([]float32, p.Size())
+		p.Init(w, 5)
+		if strings.HasSuffix(p.Name, "ffn1.down.weight") && slices.ContainsFunc(w, func(v float32) bool { return v != 0 }) {
+			t.Errorf("%s starts with something: %v", p.Name, w[:4])
 		}
 	}
 }

@@ -23,9 +23,11 @@ type Description struct {
 	Vocabulary text.Tokenizer
 	Policy     text.Policy
 
-	Update int         // that the weights are those after
-	MeanOf []int       // the updates whose weights they are the mean of; empty for those of one update
-	Score  *Evaluation // the last validation of these weights; nil without one
+	Update int // that the weights are those after
+	// EMADecay is that of the moving averages of the weights which these are; 0: they are the weights themselves.
+	EMADecay float64
+	MeanOf   []int       // the updates whose weights they are the mean of; empty for those of one update
+	Score    *Evaluation // the last validation of these weights; nil without one
 }
 
 // metadataKey is the key of a description in the metadata of a safetensors file.
@@ -44,6 +46,7 @@ type written struct {
 	Vocabulary text.Stored      `json:"vocabulary"`
 	Text       *writtenPolicy   `json:"text"`
 	Update     int              `json:"update"`
+	EMADecay   float64          `json:"ema_decay,omitempty"`
 	MeanOf     []int            `json:"mean_of,omitempty"`
 	Score      *Evaluation      `json:"score,omitempty"`
 }
@@ -83,7 +86,7 @@ func (d *Description) Encode() (map[string]string, error) {
 		return nil, err
 	}
 	w := written{
-		Format: d.format(), Network: d.Network, Vocabulary: text.Stored{Tokenizer: d.Vocabulary}, Update: d.Update, MeanOf: d.MeanOf,
+		Format: d.format(), Network: d.Network, Vocabulary: text.Stored{Tokenizer: d.Vocabulary}, Update: d.Update, EMADecay: d.EMADecay, MeanOf: d.MeanOf,
 		Features: &writtenFeatures{SampleRate: d.Features.SampleRate, LowHz: d.Features.LowHz, Normalize: d.Features.Normalize},
 		Text:     (*writtenPolicy)(&d.Policy),
 	}
@@ -129,7 +132,7 @@ func Decode(metadata map[string]string) (*Description, error) {
 		return nil, fmt.Errorf("the model's description is damaged: %w", err)
 	}
 	d := &Description{
-		Network: w.Network, Vocabulary: w.Vocabulary.Tokenizer, Policy: text.Policy(*w.Text), Update: w.Update, MeanOf: w.MeanOf, Score: w.Score,
+		Network: w.Network, Vocabulary: w.Vocabulary.Tokenizer, Policy: text.Policy(*w.Text), Update: w.Update, EMADecay: w.EMADecay, MeanOf: w.MeanOf, Score: w.Score,
 		Features: feature.Options{
 			SampleRate: w.Features.SampleRate, NumMels: w.Network.NumMels, LowHz: w.Features.LowHz, Normalize: w.Features.Normalize,
 		},
@@ -228,6 +231,9 @@ func (d *Description) validate() error {
 // String is one line: how far it was trained, how large it is, how well it did on validation.
 func (d *Description) String() string {
 	s := fmt.Sprintf("update %d, %v, vocabulary %d", d.Update, model.Count(d.Network), d.Vocabulary.Size())
+	if d.EMADecay > 0 {
+		s += fmt.Sprintf(", moving averages of the weights (ema_decay %g)", d.EMADecay)
+	}
 	if len(d.MeanOf) > 0 {
 		s += ", mean of the weights after " + UpdatesText(d.MeanOf)
 	}

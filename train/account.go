@@ -57,6 +57,9 @@ func (r *run) account(machines int64) {
 		h.Loaders.Windows += m.Windows
 		h.Loaders.Scratch += m.Scratch
 	}
+	if n := r.sets.noise; n != nil {
+		h.Loaders.Sound += n.Pending()
+	}
 	then := now.planned(h.Machines + h.Loaders.Total())
 	h.Headroom, h.Runtime = then.Headroom, then.Stacks+then.Overhead
 	for _, p := range h.parts() {

@@ -21,7 +21,7 @@ var aDriverCall = regexp.MustCompile(`\b(cu[A-Z]|cublas)[A-Za-z]+`)
 func TestSimulatedCardFailsAnywhere(t *testing.T) {
 	cfg, l := onSimulated(t, alike(t, 6000))
 	cfg.Model.DecoderLayers, cfg.Model.CTCWeight = 0, 1
-	cfg.Optimizer.BatchSize, cfg.Optimizer.MaxUpdates = 2, 4
+	cfg.Optimizer.BatchSize, cfg.Optimizer.MaxUpdates, cfg.Optimizer.EMADecay = 2, 4, 0.9
 	cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.SnapshotEvery, cfg.Run.CacheClearEvery = 3, 2, 1, 1
 	control := l.Control(t)
 

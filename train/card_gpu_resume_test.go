@@ -3,6 +3,8 @@
 package train
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	"konkanitrain/device/cuda"
+	"konkanitrain/internal/rangetest"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/op"
 	"konkanitrain/recognize"
@@ -23,6 +26,9 @@ func TestSimulatedResume(t *testing.T) {
 		t.Run(fmt.Sprintf("fp16 %v", half), func(t *testing.T) {
 			cfg, _ := onSimulated(t, tiny(t, manifest))
 			cfg.Data.ValManifest, cfg.Run.FP16 = []string{manifest}, half
+			if half {
+				cfg.Optimizer.EMADecay = 0.99
+			}
 			cfg.Optimizer.MaxUpdates, cfg.Run.SaveEvery, cfg.Run.EvalEvery = 10, 5, 5
 			straight, _ := traced(t, cfg, io.Discard)
 			parts := elsewhere(t, cfg)
@@ -89,6 +95,27 @@ func TestSimulatedProfile(t *testing.T) {
 	cfg, _ := onSimulated(t, tiny(t, speak(t, babble(8, 3, 1)...)))
 	cfg.Run.ProfileSteps = 2
 	testkit.MustContain(t, mustRun(t, cfg), "attention", "linear", "depthwise")
+}
+
+// A range test on a simulated card has the rates of the test and the losses of the CPU, as long as these hardly move.
+func TestSimulatedFindLR(t *testing.T) {
+	cpu := tiny(t, speak(t, babble(8, 3, 1)...))
+	cpu.Run.FindLR, cpu.Run.CPUWorkers = true, 1
+	card, _ := onSimulated(t, elsewhere(t, cpu))
+	var results []rangetest.Result
+	for _, cfg := range []Config{cpu, card} {
+		r := start(t, cfg, nil)
+		ctx, stop := context.WithCancel(t.Context())
+		r.hook = atUpdate(6, stop)
+		if err := r.loop(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		results = append(results, foundIn(t, cfg.Run.CheckpointDir))
+	}
+	if !slices.Equal(results[0].Rates, results[1].Rates) || len(results[0].Rates) != 6 {
+		t.Errorf("rates %v on the CPU, %v on the card", results[0].Rates, results[1].Rates)
+	}
+	sameLosses(t, results[0].Losses, results[1].Losses, 1e-4) // products round otherwise, and updates of 1e-6 carry that on
 }
 
 // A run goes on from a checkpoint of the CPU on a simulated card, and the other way round: it says that results aren't

@@ -88,7 +88,7 @@ func (r *run) settingText(a alternative) string {
 // sayChoice says what was chosen, where memory forced a choice, with the prices of what was not. whole is what the run
 // would have sent through the network with room for everything, p what it will.
 func (r *run) sayChoice(whole, p *passes) error {
-	if r.fit().Limit() == 0 || len(p.training) == 0 || r.profiling() {
+	if r.fit().Limit() == 0 || len(p.training) == 0 || r.cfg.Run.measuring() {
 		return nil
 	}
 	at := whole.most

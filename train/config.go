@@ -47,6 +47,12 @@ type DataConfig struct {
 	TimeShare         float64   `yaml:"time_share" default:"0.05" check:"share" help:"SpecAugment: widest time mask, as a share of the utterance's frames"`
 	SpeedPerturb      bool      `yaml:"speed_perturb" default:"true" check:"any" help:"play training utterances at a speed drawn from speeds"`
 	Speeds            []float64 `yaml:"speeds" default:"0.9,1,1.1" check:"0.5..2" help:"speeds of speed_perturb, all equally likely"`
+	LightFirstEpochs  int       `yaml:"light_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training have lighter augmentation (masks, speeds, warps, noise), none in the first and more from epoch to epoch"`
+	SortFirstEpochs   int       `yaml:"sort_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training go from short utterances to long ones; all others are shuffled"`
+	VTLP              float64   `yaml:"vtlp" default:"0" check:"0..0.5" zero:"off" help:"vocal tract length perturbation in training: frequencies are multiplied by a factor drawn from 1-vtlp to 1+vtlp"`
+	NoiseShare        float64   `yaml:"noise_share" default:"0" check:"share" zero:"off" help:"share of training utterances that noise is added to"`
+	NoiseSNR          []float64 `yaml:"noise_snr" default:"5,25" check:"-20..100" unit:"dB" help:"ratios of an utterance's power to that of its noise in dB, from and to"`
+	NoiseManifest     []string  `yaml:"noise_manifest" default:"" check:"path" help:"recordings to take noise from: a folder of sound files, or a manifest, whose texts are of no matter; may be given several times; none is generated noise: white, pink, brown or hum"`
 	NumWorkers        int       `yaml:"num_workers" default:"2" check:"1..1024" resume:"free" help:"goroutines that prepare data ahead of training"`
 }
 
@@ -67,6 +73,7 @@ type ModelConfig struct {
 	CTCSmoothing      float64  `yaml:"ctc_smoothing" default:"0" check:"0..<1" zero:"off" help:"label smoothing of CTC, in training: this share of its loss is each frame's cross-entropy with the uniform distribution"`
 	InterCTCWeight    float64  `yaml:"inter_ctc_weight" default:"0" check:"0..<1" zero:"off" help:"share of CTC in the loss that is taken behind the middle encoder block, by the same output layer, in training"`
 	BlankBias         float64  `yaml:"blank_bias" default:"0" check:"-100..100" unit:"nats" resume:"free" help:"where the bias of CTC's blank starts in a new run, in nats: below 0 makes blanks rarer at first, above 0 more frequent; a model that init_from names has its own"`
+	BranchShrink      float64  `yaml:"branch_shrink" default:"0" check:"share" zero:"off" resume:"free" help:"share by which the last weights of each residual branch start smaller in a new run: at 1 a branch begins with nothing, and the network as a shallow one; deep ones learn sooner so"`
 	StochasticDepth   float64  `yaml:"stochastic_depth" default:"0" check:"0..<1" zero:"off" help:"probability with which a residual branch of the last block is dropped for an utterance, in training; less in the blocks before, in proportion to their number"`
 }
 
@@ -80,7 +87,10 @@ type OptimizerConfig struct {
 	WarmupUpdates int      `yaml:"warmup_updates" default:"1000" check:"1.." help:"updates over which the learning rate rises"`
 	WarmupShare   float64  `yaml:"warmup_share" default:"0" check:"share" zero:"warmup_updates counts" instead:"warmup_updates" help:"in place of warmup_updates: share of the updates of num_epochs over which the learning rate rises"`
 	LongWarmup    bool     `yaml:"long_warmup" default:"false" check:"any" resume:"free" help:"allow a warm-up that is longer than num_epochs: the learning rate never gets to its peak"`
+	Schedule      string   `yaml:"schedule" default:"noam" check:"noam|cosine|linear|one_cycle|constant" help:"what the learning rate does after the warm-up: it falls with the square root (noam), to final_rate at the end of num_epochs by half a cosine or a line (cosine, linear), to next to nothing by half a cosine, as it rises before (one_cycle), or stays (constant)"`
+	FinalRate     float64  `yaml:"final_rate" default:"0" check:"share" help:"share of learning_rate at which the schedules cosine and linear end"`
 	WeightDecay   float64  `yaml:"weight_decay" default:"0.001" check:"0..<1" help:"decoupled weight decay"`
+	EMADecay      float64  `yaml:"ema_decay" default:"0" check:"0..<1" zero:"off" help:"keep an exponential moving average of the weights, of which this share stays at each update, such as 0.999; it is what is validated, tested and saved as the model"`
 	WeightDecayOf []string `yaml:"weight_decay_of" default:"" check:"words" help:"weight decay of parts of the network in place of weight_decay, PATTERN=DECAY, such as decoder=0.01; patterns are as in dropout_of"`
 	GradClip      float64  `yaml:"grad_clip" default:"5" check:">0.." help:"largest gradient norm; larger ones are scaled down"`
 	Freeze        []string `yaml:"freeze" default:"" check:"words" resume:"fixed" help:"parts of the network that stay as they are, by the first names of their parameters, such as encoder.subsample,encoder.blocks.0; * stands for any one name"`
@@ -114,10 +124,11 @@ type RunConfig struct {
 	EarlyStop       int     `yaml:"early_stop" default:"0" check:"0.." zero:"never" help:"stop after this many validations without a better score"`
 	EarlyStopDelta  float64 `yaml:"early_stop_delta" default:"0" check:"0.." zero:"any improvement counts" help:"how much better a score has to be to count for early_stop: points of percent of wer and cer, nats of loss"`
 	LogEvery        int     `yaml:"log_every" default:"10" check:"1.." resume:"free" help:"updates between progress lines"`
-	BlankAlarm      int     `yaml:"blank_alarm" default:"500" check:"0.." unit:"updates" help:"updates after which a validation with nothing but empty output raises an alarm"`
+	BlankAlarm      int     `yaml:"blank_alarm" default:"500" check:"0.." unit:"updates" help:"updates after which a validation says it where nothing comes out, and behind the warm-up also where blank is in less than 5 % or more than 98 % of the frames; in a short run a third of it, 3 epochs at least"`
 	SnapshotEvery   int     `yaml:"snapshot_every" default:"50" check:"0.." zero:"never" resume:"free" help:"on a card: updates between copies of weights and moments to the host's memory, from which the run is saved if the card fails"`
 	CacheClearEvery int     `yaml:"cache_clear_every" default:"50" check:"0.." zero:"never" help:"updates between returns of idle memory to the system"`
 	ProfileSteps    int     `yaml:"profile_steps" default:"0" check:"0.." zero:"off" resume:"session" help:"measure this many updates, print a table of the time by operation, and stop"`
+	FindLR          bool    `yaml:"find_lr" default:"false" check:"any" resume:"session" help:"find a learning_rate: train for up to 200 updates while the rate rises from 1e-6 to 1, print and plot the losses, suggest a rate, and stop; no checkpoint is made"`
 }
 
 // Default is the configuration of a run that sets nothing.
@@ -134,7 +145,7 @@ func (c Config) Network(vocab int) model.Config {
 		DModel: m.DModel, Heads: m.Heads, EncoderLayers: m.EncoderLayers, DecoderLayers: m.DecoderLayers,
 		ConvKernel: m.ConvKernel, Subsampling: m.Subsampling, SubsampleChannels: m.SubsampleChannels,
 		NumMels: c.Data.NumMels, Vocab: vocab, Dropout: m.Dropout, DropoutOf: m.DropoutOf, CTCWeight: m.CTCWeight, LabelSmoothing: m.LabelSmoothing,
-		CTCSmoothing: m.CTCSmoothing, InterCTCWeight: m.InterCTCWeight, BlankBias: m.BlankBias, StochasticDepth: m.StochasticDepth,
+		CTCSmoothing: m.CTCSmoothing, InterCTCWeight: m.InterCTCWeight, BlankBias: m.BlankBias, BranchShrink: m.BranchShrink, StochasticDepth: m.StochasticDepth,
 	}
 }
 
@@ -160,6 +171,11 @@ func (c Config) Augment() feature.Augment {
 	}
 	if c.Data.SpecAugment {
 		a.FreqMasks, a.FreqWidth, a.TimeMasks, a.TimeShare = c.Data.FreqMasks, c.Data.FreqWidth, c.Data.TimeMasks, c.Data.TimeShare
+	}
+	a.VTLP = c.Data.VTLP
+	a.LightEpochs = c.Data.LightFirstEpochs
+	if len(c.Data.NoiseSNR) == 2 {
+		a.NoiseShare, a.NoiseSNR = c.Data.NoiseShare, [2]float64(c.Data.NoiseSNR)
 	}
 	return a
 }

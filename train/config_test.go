@@ -42,7 +42,7 @@ func all(t testing.TB) *settings.Set {
 
 // What trainer.json holds of a configuration has been written like this since the first checkpoints.
 func TestDefaultIsWritten(t *testing.T) {
-	const want = `{"allowed_characters":"","auto_fit":true,"average_last":0,"bad_line_limit":0,"batch_size":8,"best_by":"auto","blank_alarm":500,"blank_bias":0,"cache_clear_every":50,"checkpoint_dir":"runs/default","conv_kernel":31,"cpu_workers":0,"ctc_smoothing":0,"ctc_weight":0.3,"cuda_blas":"","cuda_driver":"","d_model":192,"decoder_layers":4,"device":"auto","dropout":0.1,"dropout_of":[],"early_stop":0,"early_stop_delta":0,"encoder_layers":8,"eval_every":0,"fold_digits":false,"fp16":false,"freeze":[],"freq_masks":2,"freq_width":27,"grad_accum":2,"grad_clip":5,"heads":4,"init_from":"","init_partial":false,"inter_ctc_weight":0,"keep_joiners":false,"keep_last":3,"label_smoothing":0.1,"learning_rate":0.001,"log_dir":"","log_every":10,"long_warmup":false,"lower_case":false,"lr_scale":[],"max_duration":30,"max_text_length":0,"max_updates":0,"memory_fraction":0,"memory_limit":"auto","memory_log":"stages","min_char_count":1,"min_duration":0.1,"normalize":"utterance","num_epochs":30,"num_mels":80,"num_workers":2,"on_oom":"stop","path_map":[],"profile_steps":0,"recompute":"auto","remove_punctuation":false,"resume":"","sample_rate":16000,"save_every":0,"seed":1,"skip_bad_lines":false,"snapshot_every":50,"spec_augment":true,"speed_perturb":true,"speeds":[0.9,1,1.1],"stochastic_depth":0,"subsample_channels":64,"subsampling":4,"test_manifest":[],"time_masks":5,"time_share":0.05,"tokenizer":"characters","train_manifest":[],"unknown_limit":0.05,"val_manifest":[],"vocab_size":0,"warmup_share":0,"warmup_updates":1000,"weight_decay":0.001,"weight_decay_of":[]}`
+	const want = `{"allowed_characters":"","auto_fit":true,"average_last":0,"bad_line_limit":0,"batch_size":8,"best_by":"auto","blank_alarm":500,"blank_bias":0,"branch_shrink":0,"cache_clear_every":50,"checkpoint_dir":"runs/default","conv_kernel":31,"cpu_workers":0,"ctc_smoothing":0,"ctc_weight":0.3,"cuda_blas":"","cuda_driver":"","d_model":192,"decoder_layers":4,"device":"auto","dropout":0.1,"dropout_of":[],"early_stop":0,"early_stop_delta":0,"ema_decay":0,"encoder_layers":8,"eval_every":0,"final_rate":0,"find_lr":false,"fold_digits":false,"fp16":false,"freeze":[],"freq_masks":2,"freq_width":27,"grad_accum":2,"grad_clip":5,"heads":4,"init_from":"","init_partial":false,"inter_ctc_weight":0,"keep_joiners":false,"keep_last":3,"label_smoothing":0.1,"learning_rate":0.001,"light_first_epochs":0,"log_dir":"","log_every":10,"long_warmup":false,"lower_case":false,"lr_scale":[],"max_duration":30,"max_text_length":0,"max_updates":0,"memory_fraction":0,"memory_limit":"auto","memory_log":"stages","min_char_count":1,"min_duration":0.1,"noise_manifest":[],"noise_share":0,"noise_snr":[5,25],"normalize":"utterance","num_epochs":30,"num_mels":80,"num_workers":2,"on_oom":"stop","path_map":[],"profile_steps":0,"recompute":"auto","remove_punctuation":false,"resume":"","sample_rate":16000,"save_every":0,"schedule":"noam","seed":1,"skip_bad_lines":false,"snapshot_every":50,"sort_first_epochs":0,"spec_augment":true,"speed_perturb":true,"speeds":[0.9,1,1.1],"stochastic_depth":0,"subsample_channels":64,"subsampling":4,"test_manifest":[],"time_masks":5,"time_share":0.05,"tokenizer":"characters","train_manifest":[],"unknown_limit":0.05,"val_manifest":[],"vocab_size":0,"vtlp":0,"warmup_share":0,"warmup_updates":1000,"weight_decay":0.001,"weight_decay_of":[]}`
 	saved, err := Default().settings()
 	if err != nil || string(saved) != want {
 		t.Errorf("%v\n got %s\nwant %s", err, saved, want)
@@ -93,6 +93,12 @@ func TestRulesAreLocated(t *testing.T) {
 		"path_map: [a]":                               `x.yaml:1: path_map "a": write from=to`,
 		"path_map: [a=~/b]":                           "",
 		"path_map: [a=~ann/b]":                        `x.yaml:1: path_map is "~ann/b": ~/ at the start means your home folder`,
+		"find_lr: true\nprofile_steps: 3":             "x.yaml:1: find_lr and profile_steps are both set",
+		"seed: 1\nfinal_rate: 0.1":                    "x.yaml:2: final_rate is 0.1, and schedule noam does not end at a share",
+		"final_rate: 0.1\nschedule: one_cycle":        "x.yaml:1: final_rate is 0.1, and schedule one_cycle does not end at a share",
+		"final_rate: 0.1\nschedule: linear":           "",
+		"final_rate: 1.1\nschedule: cosine":           "x.yaml:1: final_rate is 1.1, want a share from 0 to 1",
+		"schedule: steps":                             `x.yaml:1: schedule is "steps", want noam, cosine, linear, one_cycle or constant`,
 		"seed: 1\nearly_stop: 2":                      "x.yaml:2: early_stop is 2, but there is no val_manifest to judge by",
 		"init_from: x\nresume: auto":                  "x.yaml:2: resume and init_from are both set",
 		"seed: 1\ngrad_accum: 99999":                  "x.yaml:2: batch_size 8 x grad_accum 99999: want at most 65536 utterances",
@@ -101,11 +107,19 @@ func TestRulesAreLocated(t *testing.T) {
 		"ctc_weight: 0":                               "x.yaml:1: ctc_weight is 0: the CTC output would learn nothing",
 		"seed: 1\nsample_rate: 8000\nnum_mels: 128":   "x.yaml:3: mel filters 4, 7, 12, 17 of 128 catch no bin",
 		"seed: 1\nsample_rate: 1000":                  "x.yaml:2: ",
+		"num_mels: 100\nvtlp: 0.3":                    "x.yaml:2: vtlp is 0.3: with frequencies times 1.205, mel filters 1 of 100",
+		"seed: 1\nnoise_snr: [20, 10]":                "x.yaml:2: noise_snr is 20,10; two numbers from -20 to 100 are possible, the lower one first",
+		"seed: 1\nnoise_snr: [20]":                    "x.yaml:2: noise_snr has 1 numbers, want two",
+		"seed: 1\nnoise_snr: [-30, 10]":               "x.yaml:2: noise_snr has -30 dB, want -20 to 100",
+		"seed: 1\nnoise_manifest: x":                  "x.yaml:2: noise_manifest names recordings, but noise_share is 0",
+		"noise_manifest: x\nnoise_share: 0.5":         "",
 		"num_mels: 999":                               "x.yaml:1: num_mels is 999; an FFT of 512 points",
 		"save_every: -1":                              "x.yaml:1: save_every is -1, want 0 (each epoch) or more",
 		"num_epochs: 0":                               "x.yaml:1: num_epochs is 0, want 1 to 1000000000",
 		"checkpoint_dir: ''":                          "x.yaml:1: checkpoint_dir is empty",
 		"early_stop: -1":                              "x.yaml:1: early_stop is -1, want 0 (never) or more",
+		"sort_first_epochs: -1":                       "x.yaml:1: sort_first_epochs is -1 epochs, want 0 (none) or more",
+		"light_first_epochs: -1":                      "x.yaml:1: light_first_epochs is -1 epochs, want 0 (none) or more",
 		"batch_size: 0\ngrad_accum: 99999":            "x.yaml:1: batch_size is 0, want 1 or more",
 		"decoder_layers: 0\nctc_weight: 0":            "",
 		"speed_perturb: false\nspeeds: []":            "",
@@ -146,6 +160,7 @@ func TestTagsAgreeWithPackages(t *testing.T) {
 		"dropout": around(0, 1), "ctc_weight": around(0, 1), "label_smoothing": around(0, 1),
 		"sample_rate": around(1000, 768000), "num_mels": around(1), "normalize": {0},
 		"freq_masks": around(0, 1000), "freq_width": around(0, 1000), "time_masks": around(0, 1000), "time_share": around(0, 1), "speeds": around(0.5, 2),
+		"vtlp": around(0, 0.5), "noise_share": around(0, 1), "noise_snr": around(-20, 100),
 	} {
 		accepted, refused := 0, 0
 		for _, v := range values {
@@ -159,6 +174,8 @@ func TestTagsAgreeWithPackages(t *testing.T) {
 			switch key {
 			case "speeds":
 				text = "[" + text + "]"
+			case "noise_snr":
+				text = "[" + text + ", " + text + "]"
 			case "normalize":
 				text = "other"
 			}
@@ -195,9 +212,9 @@ func TestResumeTags(t *testing.T) {
 	want := map[settings.Resume][]string{
 		settings.Fixed: strings.Fields("keep_joiners fold_digits remove_punctuation lower_case allowed_characters tokenizer sample_rate num_mels normalize " +
 			"d_model encoder_layers decoder_layers heads conv_kernel subsampling subsample_channels freeze"),
-		settings.Free: strings.Fields("num_workers blank_bias max_updates long_warmup checkpoint_dir log_dir cuda_driver cuda_blas " +
+		settings.Free: strings.Fields("num_workers blank_bias branch_shrink max_updates long_warmup checkpoint_dir log_dir cuda_driver cuda_blas " +
 			"memory_limit memory_fraction auto_fit recompute on_oom memory_log keep_last log_every snapshot_every"),
-		settings.Session: strings.Fields("resume init_from init_partial profile_steps"),
+		settings.Session: strings.Fields("resume init_from init_partial profile_steps find_lr"),
 	}
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Error(diff)

@@ -26,7 +26,7 @@ func (r *remote) close() {
 
 // listen begins to answer. Training doesn't depend on it. A run that only measures itself makes nothing in its folder.
 func (r *run) listen() error {
-	if r.profiling() {
+	if r.cfg.Run.measuring() {
 		return nil
 	}
 	r.remote.total = machine.Read().Total

@@ -39,16 +39,23 @@ type ledger struct {
 	setSize  int    // of the training set, and
 	setHash  string // what its order depends on
 	textHash string // what its texts are
-	standing standing
-	begun    int    // updates made before this session
-	place    place  // where its metrics go on; zero for a run that begins here
-	finished bool   // training had ended already when this session began
-	newest   string // path of the newest checkpoint; "" without one
-	onDisk   int    // the update that it is of
-	kernels  string // what computes
-	best     string // path of the best checkpoint; "" without one
-	started  time.Time
-	earlier  float64 // seconds of training before this session
+	// noiseHash is what the recordings are that noise is taken from; "" without.
+	noiseHash string
+	standing  standing
+	begun     int    // updates made before this session
+	place     place  // where its metrics go on; zero for a run that begins here
+	finished  bool   // training had ended already when this session began
+	newest    string // path of the newest checkpoint; "" without one
+	onDisk    int    // the update that it is of
+	kernels   string // what computes
+	best      string // path of the best checkpoint; "" without one
+
+	// otherModel says that the weights in memory are not the model of the newest checkpoint, though no update has been made
+	// since: that model is their moving averages, which this run keeps no more.
+	otherModel bool
+
+	started time.Time
+	earlier float64 // seconds of training before this session
 }
 
 // standing says how the state in memory stands to the newest checkpoint.
@@ -60,40 +67,48 @@ const (
 	saved                 // the newest checkpoint holds exactly this state
 )
 
-// memory is where weights and moments are, as streams by name.
+// memory is where weights, moments and averages are, as streams by name.
 type memory struct {
 	replica    update.Replica
 	parameters []model.Parameter
 	learned    []model.Parameter // those that have moments
+	averages   bool              // they also have moving averages
 }
 
 func newMemory(replica update.Replica, net model.Config, t update.Tuning) memory {
 	all := model.Parameters(net)
-	return memory{replica, all, t.Learned(all)}
+	return memory{replica, all, t.Learned(all), t.Averages}
 }
 
-// tensors names the tensors of a flat buffer for a checkpoint; prefix comes before each name.
-func (m memory) tensors(of engine.Flat, prefix string) []checkpoint.Tensor {
-	parameters := m.learned
-	if of == engine.Weights {
-		parameters = m.parameters
+// tensor is a parameter's part of a flat buffer for a checkpoint; prefix comes before its name.
+func (m memory) tensor(of engine.Flat, prefix string, p model.Parameter) checkpoint.Tensor {
+	return checkpoint.Tensor{
+		Name: prefix + p.Name, Shape: p.Shape,
+		Save: func(w io.Writer) error { return m.replica.Export(of, p.Name, w) },
+		Load: func(r io.Reader) error { return m.replica.Import(of, p.Name, r) },
 	}
-	var list []checkpoint.Tensor
+}
+
+func (m memory) tensors(of engine.Flat, prefix string, parameters []model.Parameter) (list []checkpoint.Tensor) {
 	for _, p := range parameters {
-		list = append(list, checkpoint.Tensor{
-			Name: prefix + p.Name, Shape: p.Shape,
-			Save: func(w io.Writer) error { return m.replica.Export(of, p.Name, w) },
-			Load: func(r io.Reader) error { return m.replica.Import(of, p.Name, r) },
-		})
+		list = append(list, m.tensor(of, prefix, p))
 	}
 	return list
 }
 
-func (m memory) weights() []checkpoint.Tensor { return m.tensors(engine.Weights, "") }
+func (m memory) weights() []checkpoint.Tensor { return m.tensors(engine.Weights, "", m.parameters) }
 
 // moments are both, as a checkpoint calls them.
 func (m memory) moments() []checkpoint.Tensor {
-	return append(m.tensors(engine.FirstMoments, "m."), m.tensors(engine.SecondMoments, "v.")...)
+	return append(m.tensors(engine.FirstMoments, "m.", m.learned), m.tensors(engine.SecondMoments, "v.", m.learned)...)
+}
+
+// optimizer are the tensors of an optimizer's file: the moments, and beside averages the weights.
+func (m memory) optimizer() []checkpoint.Tensor {
+	if m.averages {
+		return append(m.moments(), m.raw()...)
+	}
+	return m.moments()
 }
 
 func newLedger(cfg Config, report *reporter) *ledger {

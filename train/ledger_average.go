@@ -3,14 +3,12 @@ package train
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/engine"
-	"konkanitrain/model"
 	"konkanitrain/recognize"
 )
 
@@ -62,7 +60,8 @@ func (r *run) average(ctx context.Context, n int) error {
 			return err
 		}
 		r.report.say("validation of the averaged weights: %v", e)
-		r.sayTroubles(e, r.sets.val.manifest)
+		said := l.state.Blanks
+		r.sayTroubles(e, &said)
 		// The only checkpoint of its folder is its best.
 		updates := l.state.Progress.Updates
 		a.state.judgment = judgment{Score: e, Best: e, BestStep: updates, Judged: updates}
@@ -173,13 +172,12 @@ func (l *ledger) meanWith(parts []*checkpoint.Checkpoint) ([]int, error) {
 // asMoments takes weights in as first moments. The frozen ones are the same in each checkpoint of a run: theirs are
 // passed over.
 func (m memory) asMoments() []checkpoint.Tensor {
-	list := m.tensors(engine.FirstMoments, "")
+	var list []checkpoint.Tensor
 	for _, p := range m.parameters {
-		if !slices.ContainsFunc(m.learned, func(x model.Parameter) bool { return x.Name == p.Name }) {
-			list = append(list, checkpoint.Tensor{Name: p.Name, Shape: p.Shape, Load: func(r io.Reader) error {
-				_, err := io.Copy(io.Discard, r)
-				return err
-			}})
+		if m.learns(p) {
+			list = append(list, m.tensor(engine.FirstMoments, "", p))
+		} else {
+			list = append(list, passedOver(p))
 		}
 	}
 	return list

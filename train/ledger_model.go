@@ -16,7 +16,7 @@ import (
 func (l *ledger) describe(s *state) (map[string]string, error) {
 	d := recognize.Description{
 		Network: l.cfg.Network(s.Vocabulary.Size()), Features: l.cfg.Features(s.Stats), Vocabulary: s.Vocabulary.Tokenizer, Policy: l.cfg.Policy(),
-		Update: s.Progress.Updates, MeanOf: s.Averaged, Score: s.Score,
+		Update: s.Progress.Updates, EMADecay: l.cfg.Optimizer.EMADecay, MeanOf: s.Averaged, Score: s.Score,
 	}
 	return d.Encode()
 }

@@ -14,24 +14,25 @@ import (
 	"konkanitrain/update"
 )
 
-// restore sets weights, moments and counters: from a checkpoint, from a model to start from, or anew. windows is the
+// restore sets weights, moments, averages and counters: from a checkpoint, from a model to start from, or anew. windows is the
 // number of windows in an epoch.
 func (l *ledger) restore(u *update.Updater, train *data.Set, windows int) error {
 	settings, err := l.cfg.settings()
 	if err != nil {
 		return err
 	}
+	averages := emaDecay(l.state.Config) > 0
 	l.state.Format, l.state.Config = stateFormat, settings
 	l.setSize, l.setHash = setIdentity(train)
 	l.textHash = textIdentity(train)
 	from := l.origin.Checkpoint
 	if from == nil {
 		l.state.Due = []int{}
-		err = l.startWeights(u)
-	} else {
-		if err = from.LoadModel(l.memory.weights()); err == nil {
-			err = from.LoadOptimizer(l.memory.moments())
+		if err = l.startWeights(u); err == nil {
+			err = l.memory.beginAverages()
 		}
+	} else {
+		err = l.load(from, averages)
 		u.Updates, u.LossScale = l.state.Progress.Updates, l.state.LossScale
 	}
 	if err != nil {
@@ -84,6 +85,10 @@ func (l *ledger) sayDifferences() {
 		say("WARNING: a window has %s now, %d when the checkpoint was written: epoch %d goes on at window %d, "+
 			"some of its utterances come twice or not at all", words.Count(window, "utterance"), p.WindowSize, p.Epoch+1, p.Window+1)
 	}
+	if then, now := l.savedSorted(), l.cfg.Data.SortFirstEpochs; p.Window > 0 && (p.Epoch < then) != (p.Epoch < now) {
+		say("WARNING: sort_first_epochs is %d now, and was %d when the checkpoint was written in the middle of epoch %d: its rest comes "+
+			"in another order, some of its utterances twice or not at all", now, then, p.Epoch+1)
+	}
 	switch {
 	case p.SetHash != "" && p.SetHash != l.setHash:
 		l.state.Trend = trend{}
@@ -95,6 +100,10 @@ func (l *ledger) sayDifferences() {
 			"on with those of now, and what was learned from the others stays in the weights; if that isn't meant, restore the " +
 			"manifest, or start anew in another checkpoint_dir")
 	}
+	if p.NoiseHash != "" && l.noiseHash != "" && p.NoiseHash != l.noiseHash {
+		say("WARNING: the recordings of noise_manifest are not those of when the checkpoint was written: utterances get other noise " +
+			"than in the uninterrupted run")
+	}
 	if n := l.memory.replica.Wishes().Workers; n != p.Workers {
 		say("NOTE: %s now, %d when the checkpoint was written: sums are in another order, so the run is not bit for bit the uninterrupted one",
 			words.Count(n, "compute worker"), p.Workers)
@@ -103,6 +112,18 @@ func (l *ledger) sayDifferences() {
 		say("NOTE: this run computes with the kernels %s, the checkpoint comes from one with %s: they round differently, "+
 			"so the run is not bit for bit the uninterrupted one", k, p.Kernels)
 	}
+}
+
+// savedSorted is the checkpoint's sort_first_epochs.
+func (l *ledger) savedSorted() int {
+	saved, err := l.origin.Config()
+	var c struct {
+		Epochs int `json:"sort_first_epochs"`
+	}
+	if err != nil || json.Unmarshal(saved, &c) != nil {
+		return 0 // of before there was this setting
+	}
+	return c.Epochs
 }
 
 // otherSet says in what the training set differs from that of the checkpoint.

@@ -26,7 +26,7 @@ func (l *ledger) save(due bool) error {
 		return err
 	}
 	p.WindowSize, p.Workers, p.Kernels = l.cfg.Window(), l.memory.replica.Wishes().Workers, l.kernels
-	p.SetSize, p.SetHash, p.TextHash = l.setSize, l.setHash, l.textHash
+	p.SetSize, p.SetHash, p.TextHash, p.NoiseHash = l.setSize, l.setHash, l.textHash, l.noiseHash
 	p.Seconds = l.earlier + time.Since(l.started).Seconds()
 	c, err := l.content()
 	if err != nil {
@@ -38,7 +38,7 @@ func (l *ledger) save(due bool) error {
 		return l.withAdvice(err)
 	}
 	again := path == l.newest // with a validation that came after the first save
-	l.newest, l.onDisk, l.standing = path, p.Updates, saved
+	l.newest, l.onDisk, l.standing, l.otherModel = path, p.Updates, saved, false
 	if l.state.BestStep == p.Updates && l.state.Best != nil {
 		l.best = path
 	}
@@ -83,7 +83,7 @@ func (l *ledger) sound() error {
 // content is a checkpoint of the present state.
 func (l *ledger) content() (checkpoint.Content, error) {
 	description, err := l.describe(&l.state)
-	return checkpoint.Content{Model: l.memory.weights(), Description: description, Optimizer: l.memory.moments(), State: &l.state}, err
+	return checkpoint.Content{Model: l.memory.model(), Description: description, Optimizer: l.memory.optimizer(), State: &l.state}, err
 }
 
 // write makes a checkpoint in dir, which is checkpoint_dir or in it. What is in its place and is none is moved, with a
@@ -175,7 +175,7 @@ func (l *ledger) judgeSpace(space checkpoint.Space, there int) error {
 // can go on with fewer. Where the run doesn't go on from the newest one, that one is damaged, and the others stay.
 func (l *ledger) makeRoom() error {
 	newest, err := l.newestName()
-	if err != nil || newest == "" || l.cfg.Run.ProfileSteps > 0 || !l.inside(l.newest) || newest != filepath.Base(l.newest) {
+	if err != nil || newest == "" || l.cfg.Run.measuring() || !l.inside(l.newest) || newest != filepath.Base(l.newest) {
 		return err
 	}
 	for _, path := range l.prune() {
@@ -202,26 +202,30 @@ func (l *ledger) prune() (removed []string) {
 	return removed
 }
 
-// loadBest names the best checkpoint and takes its weights. One that can't be used is said, and the newest weights
-// stay.
+// loadBest names the best checkpoint and takes its model. One that can't be used is said, and the newest model stays.
 func (l *ledger) loadBest() error {
 	if l.best == "" {
+		if l.otherModel {
+			return l.loadModel(l.newest)
+		}
 		return nil
 	}
-	if l.best != l.newest {
-		c, err := checkpoint.Open(l.best)
-		if err == nil {
-			err = c.LoadModel(l.memory.weights())
-		}
-		if err != nil {
+	if l.best != l.newest || l.otherModel {
+		if err := l.loadModel(l.best); err != nil {
 			l.report.say("WARNING: the best checkpoint can't be used, taking the newest, %s: %v", l.newest, err)
 			l.best = ""
-			if c, err = checkpoint.Open(l.newest); err != nil {
-				return err
-			}
-			return c.LoadModel(l.memory.weights()) // a file that can't be read to its end may have changed some of them
+			return l.loadModel(l.newest) // a file that can't be read to its end may have changed some of the weights
 		}
 	}
 	l.report.say("best checkpoint: %s", l.best)
 	return nil
+}
+
+// loadModel takes the model of a checkpoint into memory: as averages, where there are any.
+func (l *ledger) loadModel(path string) error {
+	c, err := checkpoint.Open(path)
+	if err != nil {
+		return err
+	}
+	return c.LoadModel(l.memory.model())
 }

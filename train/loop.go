@@ -21,7 +21,7 @@ var ErrOutOfMemory = errors.New("out of memory")
 
 // loop makes updates until the run has ended.
 func (r *run) loop(ctx context.Context) error {
-	if !r.profiling() && r.overdue() {
+	if !r.cfg.Run.measuring() && r.overdue() {
 		if err := r.milestones(ctx, r.ledger.state.Progress.Window == 0, true); err != nil {
 			return err
 		}
@@ -104,7 +104,10 @@ func examples(w *data.Window) []*data.Example {
 // window trains on one window and notes it in the state.
 func (r *run) window(w *data.Window) (update.Outcome, error) {
 	out, err := r.updater.Update(w.Examples)
-	if err != nil {
+	if r.finding != nil {
+		err = r.finding.add(r, out, err)
+	}
+	if err != nil || r.finding != nil && r.finding.broken() {
 		return out, err
 	}
 	p := &r.ledger.state.Progress
@@ -151,11 +154,11 @@ func (r *run) stopped(err error) error {
 	}
 	err = r.withoutMemory(err)
 	var broken *engine.BrokenError
-	if errors.As(err, &broken) && !r.profiling() {
+	if errors.As(err, &broken) && !r.cfg.Run.measuring() {
 		return r.ledger.withNewest(err)
 	}
 	var diverged *update.DivergedError
-	if r.profiling() || errors.As(err, &diverged) || r.made() == 0 {
+	if r.cfg.Run.measuring() || errors.As(err, &diverged) || r.made() == 0 {
 		return err
 	}
 	r.ledger.goBack()

@@ -86,7 +86,7 @@ func (r *run) stage(point string) { r.stageOf(point, point) }
 
 // stageOf is stage for a point with a title of its own each time.
 func (r *run) stageOf(point, title string) {
-	if r.cfg.Run.MemoryLog == "off" || r.profiling() {
+	if r.cfg.Run.MemoryLog == "off" || r.cfg.Run.measuring() {
 		return
 	}
 	m := r.memoryNow()
@@ -146,7 +146,7 @@ type session struct{ audio, seconds, wait float64 } // of sound, of training, an
 
 // sayPerformance sums the session up.
 func (r *run) sayPerformance() {
-	if r.profiling() || r.made() == 0 {
+	if r.cfg.Run.measuring() || r.made() == 0 {
 		return
 	}
 	m := r.memoryNow()

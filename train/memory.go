@@ -7,6 +7,7 @@ import (
 
 	"konkanitrain/data"
 	"konkanitrain/internal/machine"
+	"konkanitrain/internal/rangetest"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/update"
@@ -98,6 +99,9 @@ func (r *run) stretch(l *data.Loader) update.Span {
 	}
 	p := r.ledger.state.Progress
 	left := (r.cfg.Optimizer.NumEpochs-p.Epoch)*l.Windows() - p.Window
+	if r.finding != nil {
+		return update.Span{Epoch: p.Epoch, From: p.Window, Count: rangetest.Updates + mostSkips}
+	}
 	if m := r.cfg.Optimizer.MaxUpdates; m > 0 {
 		// Windows that give no update are not counted by max_updates: as many more may come as end a run.
 		left = min(left, max(m-r.updater.Updates, 0)+mostSkips)
@@ -222,12 +226,20 @@ func (r *run) sayMemory(most peak) {
 	if r.onCard() {
 		where, rest = "on "+r.device.Name, fmt.Sprintf("activations %s, the driver's context about %s", words.Bytes(most.bytes), words.Bytes(r.device.Context()))
 	}
-	r.report.say("memory: %s %s, under %s: weights, gradients and moments %s, %s; longest utterance %s, %.1f s",
-		words.Bytes(d.Allocated+d.Held), where, limit, words.Bytes(u.Weights+u.Gradients+u.Moments), rest, longest.ID, longest.Duration)
+	r.report.say("memory: %s %s, under %s: %s %s, %s; longest utterance %s, %.1f s",
+		words.Bytes(d.Allocated+d.Held), where, limit, r.cfg.flatBuffers(), words.Bytes(u.Flat()), rest, longest.ID, longest.Duration)
 	if r.onCard() {
 		r.sayHostMemory()
 	}
 	r.sayPeak()
+}
+
+// flatBuffers are what a run holds in flat buffers, by name.
+func (c Config) flatBuffers() string {
+	if c.Tuning().Averages {
+		return "weights, gradients, moments and averages"
+	}
+	return "weights, gradients and moments"
 }
 
 // sayPeak says that the process has held more than the limit for a while before training: the lists are read by then,

@@ -91,6 +91,7 @@ type record struct {
 	ResumedAt   *int `json:"resumed_at"`
 	LoggedAt    *int `json:"logged_at"`
 	Loss        float64
+	Rate        float64 `json:"learning_rate"`
 	LossScale   float64 `json:"loss_scale"`
 	Skipped     int
 }

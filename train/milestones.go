@@ -23,7 +23,7 @@ func (r *run) milestones(ctx context.Context, epochDone, updated bool) error {
 	due := func(every int) bool {
 		return every == 0 && epochDone || every > 0 && updated && n%every == 0
 	}
-	if r.profiling() {
+	if r.cfg.Run.measuring() {
 		return nil
 	}
 	better := false
@@ -51,10 +51,10 @@ func (r *run) milestones(ctx context.Context, epochDone, updated bool) error {
 	return nil
 }
 
-// interrupted saves what there is; of a profile it shows what there is.
+// interrupted saves what there is; what was measured is shown as far as it is.
 func (r *run) interrupted() error {
-	if r.profiling() {
-		return errors.Join(r.printProfile(), context.Canceled)
+	if r.cfg.Run.measuring() {
+		return errors.Join(r.showMeasured(), context.Canceled)
 	}
 	if r.ledger.standing == fresh {
 		return context.Canceled // nothing is done yet, so there is nothing to save
@@ -72,11 +72,30 @@ func (r *run) saidInterrupted() error {
 	return fmt.Errorf("%w; go on with: %s", ErrInterrupted, r.ledger.resumeCommand(""))
 }
 
-// score scores a set with the weights in memory and names files that can't be read any more.
-func (r *run) score(ctx context.Context, s *scored) (*recognize.Evaluation, error) {
-	e, err := r.judge.Score(ctx, s.loader, nil)
+// score scores a set with the weights in memory, or with their moving averages where there are any, and names files that
+// can't be read any more.
+func (r *run) score(ctx context.Context, s *scored) (e *recognize.Evaluation, err error) {
+	if r.cfg.Tuning().Averages {
+		if err := r.replica.ExchangeAverages(); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if back := r.replica.ExchangeAverages(); back != nil {
+				e, err = nil, errors.Join(err, back)
+			}
+		}()
+	}
+	e, err = r.judge.Score(ctx, s.loader, nil)
 	r.warn(s.loader)
 	return e, err
+}
+
+// ofAverages is what stands behind a score that is one of moving averages, in parentheses.
+func (r *run) ofAverages() string {
+	if r.cfg.Tuning().Averages {
+		return " (" + movingAverages + ")"
+	}
+	return ""
 }
 
 // validate scores the validation set and keeps the best score.
@@ -90,46 +109,36 @@ func (r *run) validate(ctx context.Context) error {
 	r.replica.Trim()
 	r.stage("After Validation")
 	mark := r.ledger.judge(e)
-	r.report.say("validation after update %d: %v%s", r.updater.Updates, e, mark)
-	r.sayTroubles(e, r.sets.val.manifest)
+	r.report.say("validation after update %d%s: %v%s", r.updater.Updates, r.ofAverages(), e, mark)
+	r.sayTroubles(e, &r.ledger.state.Blanks)
+	odd, _ := r.judgeBlanks(e)
+	weights := ""
+	if r.cfg.Tuning().Averages {
+		weights = movingAverages
+	}
 	r.record("validation", struct {
-		Update int `json:"update"`
+		Update  int    `json:"update"`
+		Weights string `json:"weights,omitempty"`
+		Blanks  blanks `json:"odd_blanks,omitempty"`
 		*recognize.Evaluation
-	}{r.updater.Updates, e})
+	}{r.updater.Updates, weights, odd, e})
 	return nil
 }
 
-// sayTroubles says what is wrong with a validation, if anything; what the one before had too is not said again.
-func (r *run) sayTroubles(e *recognize.Evaluation, set string) {
-	for _, trouble := range append(e.Troubles(set), r.blankAlarm(e)...) {
+// sayTroubles says what is wrong with a validation, if anything; what the one before had too is not said again. said is
+// what was said last of its blanks.
+func (r *run) sayTroubles(e *recognize.Evaluation, said *blanks) {
+	for _, trouble := range e.Troubles(r.sets.val.manifest) {
 		r.report.sayOnce(trouble)
 	}
-}
-
-// blankAlarm is what is said when a validation gave no output at all.
-func (r *run) blankAlarm(e *recognize.Evaluation) []string {
-	n := r.updater.Updates
-	if e.Score.EmptyHyps < e.Score.Utterances || e.Score.Utterances == 0 || e.NothingRead() || n < r.cfg.Run.BlankAlarm {
-		return nil
-	}
-	unknown := ""
-	if u := r.sets.train.Report.Unknown; u.Share() > 0.01 {
-		unknown = fmt.Sprintf(" (%.0f %% of the letters are)", 100*u.Share())
-	}
-	o := r.cfg.Optimizer
-	return []string{fmt.Sprintf("ALARM: after %s the output is empty for all %d validation utterances; %.1f %% of the frames are blank. "+
-		"Likely causes: a learning rate that is too high or a warm-up that is too short (learning_rate %g, %s); "+
-		"too little data (%s, %.1f minutes) or too few updates; texts that don't belong to the sound; "+
-		"letters outside the vocabulary%s; a subsampling of %d that leaves too few frames",
-		words.Count(n, "update"), e.Score.Utterances, 100*e.BlankShare, o.LearningRate, r.warmupSetting(),
-		words.Count(r.sets.train.Len(), "utterance"), r.sets.train.Seconds()/60, unknown, r.cfg.Model.Subsampling)}
+	r.sayBlanks(e, said)
 }
 
 // finish validates and saves what the last update made, and scores the test set with the averaged weights or the best.
 func (r *run) finish(ctx context.Context) error {
 	r.report.close()
-	if r.profiling() {
-		return r.printProfile()
+	if r.cfg.Run.measuring() {
+		return r.showMeasured()
 	}
 	if !r.ledger.finished {
 		r.report.say("training has ended: %s", r.ledger.end())
@@ -209,7 +218,7 @@ func (r *run) finalWeights(ctx context.Context) (which string, err error) {
 		return "", err
 	}
 	if r.ledger.best != "" {
-		return "best weights", nil
+		return "best weights" + r.ofAverages(), nil
 	}
-	return "newest weights", nil
+	return "newest weights" + r.ofAverages(), nil
 }

@@ -82,12 +82,13 @@ func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error
 	if cfg.Data.Normalize == feature.Global {
 		cfg.Data.Normalize = feature.PerUtterance // its statistics change no size, and would read all sound
 	}
-	speeds := cfg.Augment().Speeds
+	augment := cfg.Augment()
+	speeds := augment.Played()
 	if o.Seconds > 0 {
 		cfg.Data.SpeedPerturb = false                            // they are made up at each speed
 		cfg.Optimizer.NumEpochs, cfg.Optimizer.MaxUpdates = 1, 0 // which has all shapes
 	}
-	cfg.Run.ProfileSteps = 0
+	cfg.Run.ProfileSteps, cfg.Run.FindLR = 0, false
 	report := newReporter(o.Out)
 	p := &planner{run: &run{cfg: cfg, base: baseBytes(), buffersOnly: o.buffersOnly, report: report, ledger: newLedger(given, report)}, o: o, speeds: speeds}
 	p.ledger.origin = &Origin{} // the vocabulary is that of the texts
@@ -232,6 +233,9 @@ func (p *planner) vocab() int {
 
 // load reads the manifests, or makes utterances up.
 func (p *planner) load(ctx context.Context) (err error) {
+	if err := p.loadNoise(ctx); err != nil {
+		return err
+	}
 	vocab := 0
 	if p.o.Seconds > 0 {
 		vocab = p.vocab()

@@ -22,9 +22,8 @@ func (p *planner) advice() (list []string, err error) {
 	}
 	list = append(list, others...)
 	if p.null.Room() == 0 {
-		u := p.replica.Usage()
-		return append(list, fmt.Sprintf("a smaller network, or more memory: weights, gradients and moments alone take %s",
-			words.Binary(u.Weights+u.Gradients+u.Moments))), nil
+		return append(list, fmt.Sprintf("a smaller network, or more memory: %s alone take %s",
+			p.cfg.flatBuffers(), words.Binary(p.replica.Usage().Flat()))), nil
 	}
 	return append(append(list, p.withoutTheLongest()...), "more memory, or a smaller network"), nil
 }

@@ -62,7 +62,7 @@ func Compare(cfg Config, rows []int, seconds, tokensPerSecond float64) ([]Compar
 				if err != nil {
 					return nil, err
 				}
-				c.Bytes[half][i] = u.Weights + u.Gradients + u.Moments + e.Bytes
+				c.Bytes[half][i] = u.Flat() + e.Bytes
 			}
 		}
 		list = append(list, c)

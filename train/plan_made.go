@@ -11,13 +11,9 @@ import (
 // madeUp is a set of utterances that all have so many seconds at speed 1: one window for each speed, as a window all
 // of whose utterances have one length has the largest micro-batches of that length.
 func (p *planner) madeUp(seconds float64) (*data.Set, error) {
-	speeds := p.speeds
-	if len(speeds) == 0 {
-		speeds = []float64{1}
-	}
 	path, rate := fmt.Sprintf("utterances of %g s", seconds), p.cfg.Data.SampleRate
 	var us []*data.Utterance
-	for _, f := range speeds {
+	for _, f := range p.speeds {
 		n, err := p.length(seconds, f)
 		if err != nil {
 			return nil, err

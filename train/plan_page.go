@@ -74,10 +74,15 @@ func (p *planner) facts(r *PlanReport) []arenapage.Fact {
 		{Name: "weights", Value: words.Bytes(t.Weights)},
 		{Name: "gradients", Value: words.Bytes(t.Gradients)},
 		{Name: "moments", Value: words.Bytes(t.Moments)},
-		{Name: "activations as set", Value: fmt.Sprintf("%s, %s each", words.Count(r.Workers, "worker"), words.Bytes(t.Arena))},
-		{Name: "beside buffers", Value: words.Bytes(t.Beside)},
-		{Name: "in all as set", Value: words.Bytes(t.Total)},
 	}
+	if t.Averages > 0 {
+		list = append(list, arenapage.Fact{Name: "averages of weights", Value: words.Bytes(t.Averages)})
+	}
+	list = append(list,
+		arenapage.Fact{Name: "activations as set", Value: fmt.Sprintf("%s, %s each", words.Count(r.Workers, "worker"), words.Bytes(t.Arena))},
+		arenapage.Fact{Name: "beside buffers", Value: words.Bytes(t.Beside)},
+		arenapage.Fact{Name: "in all as set", Value: words.Bytes(t.Total)},
+	)
 	if r.Limit > 0 {
 		list = append(list, arenapage.Fact{Name: "limit", Value: fmt.Sprintf("%s (%s)", words.Bytes(r.Limit), r.LimitFrom)})
 	}

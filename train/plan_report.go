@@ -69,6 +69,7 @@ type PlanTotal struct {
 	Weights   int64   `json:"weights"`
 	Gradients int64   `json:"gradients"`   // of all workers
 	Moments   int64   `json:"moments"`     // both
+	Averages  int64   `json:"averages"`    // of the weights, with ema_decay
 	Arena     int64   `json:"arena"`       // activations of one worker
 	Arenas    int64   `json:"activations"` // of all workers
 	Beside    int64   `json:"beside"`      // all else that counts under the limit: see PlanReport.Beside

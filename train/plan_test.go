@@ -35,8 +35,8 @@ func mustPlan(t testing.TB, cfg Config, o PlanOptions) *PlanReport {
 func checkHeld(t *testing.T, name string, plan PlanTotal, r *run) {
 	t.Helper()
 	u, workers := r.replica.Usage(), int64(r.replica.Wishes().Workers)
-	got := engine.Usage{Weights: plan.Weights, Gradients: plan.Gradients, Moments: plan.Moments, Arenas: plan.Arenas}
-	want := engine.Usage{Weights: u.Weights, Gradients: u.Gradients, Moments: u.Moments, Arenas: u.Arenas}
+	got := engine.Usage{Weights: plan.Weights, Gradients: plan.Gradients, Moments: plan.Moments, Averages: plan.Averages, Arenas: plan.Arenas}
+	want := engine.Usage{Weights: u.Weights, Gradients: u.Gradients, Moments: u.Moments, Averages: u.Averages, Arenas: u.Arenas}
 	if got != want || plan.Arena*workers != plan.Arenas {
 		t.Errorf("%s: the plan is %+v, the run holds %+v", name, plan, u)
 	}
@@ -55,9 +55,12 @@ func TestPlanIsWhatARunHolds(t *testing.T) {
 	cfg := tiny(t, speak(t, babble(12, 8, 1)...))
 	cfg.Data.ValManifest = []string{speak(t, spoken{id: "long", text: letters, samples: 12 * 16000})}
 	cfg.Optimizer.BatchSize, cfg.Optimizer.NumEpochs = 4, 3
-	for _, half := range []bool{false, true} {
+	for i, half := range []bool{false, true, false} {
 		cfg.Run.FP16 = half
 		name := fmt.Sprintf("fp16 %v", half)
+		if i == 2 {
+			cfg.Optimizer.EMADecay, name = 0.999, "moving averages"
+		}
 		plan := mustPlan(t, cfg, PlanOptions{})
 		r := startBuffersOnly(t, elsewhere(t, cfg))
 		checkHeld(t, name, plan.AsSet, r)

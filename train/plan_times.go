@@ -47,7 +47,7 @@ func (p *planner) times(r *PlanReport) (list []PlanTimes, err error) {
 	}
 	weights := int(p.replica.Usage().Gradients / op.Float32.Bytes())
 	for i, c := range cards {
-		sums[i].AddUpdate(weights, op.CardUpdate([]int{weights}, p.cfg.Run.FP16).Launches)
+		sums[i].AddUpdate(weights, op.CardUpdate([]int{weights}, p.cfg.Run.FP16, p.cfg.Tuning().Averages).Launches)
 		list = append(list, PlanTimes{Card: c.Name, Title: c.Title, Passes: len(e.Batches), All: sums[i].Total(), Ops: sums[i].Rows()})
 	}
 	return list, nil

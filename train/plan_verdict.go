@@ -101,7 +101,7 @@ const (
 // further is what a replica on a card has in buffers beside those that every replica has, tables included, in bytes.
 func (p *planner) further() int64 {
 	u := p.replica.Usage()
-	return p.pool.Usage().Allocated - u.Weights - u.Gradients - u.Moments - u.Arenas
+	return p.pool.Usage().Allocated - u.Flat() - u.Arenas
 }
 
 // beside are the parts of what is held beside buffers.
@@ -172,7 +172,7 @@ func (p *planner) work(met []update.Met) (sum float64, err error) {
 func (p *planner) total(of *passes) (PlanTotal, error) {
 	u, arena := p.replica.Usage(), of.most.bytes
 	t := PlanTotal{
-		Weights: u.Weights, Gradients: u.Gradients, Moments: u.Moments, Arena: arena, Arenas: arena * int64(p.workers),
+		Weights: u.Weights, Gradients: u.Gradients, Moments: u.Moments, Averages: u.Averages, Arena: arena, Arenas: arena * int64(p.workers),
 		Beside: p.pool.Usage().Held + p.further(), Total: p.totalWith(arena),
 	}
 	e, err := p.update(of)

@@ -63,7 +63,7 @@ func (r *reporter) update(n, epoch int, m *updateMetrics) {
 		r.status.set(r.parts(n, epoch, time.Now()), float64(n)/float64(max(1, r.pace.total)), m != nil)
 	case m != nil:
 		r.say("update %d  epoch %d/%d  %s  norm %.2f  %.1f utt/s  %s  wait %.1f %%%s%s", n, epoch, r.pace.epochs, losses(m.Loss, m.CTC, m.CE, m.LearningRate), m.GradNorm,
-			float64(m.Utterances)/max(m.Seconds, 1e-9), m.speed(), 100*m.WaitShare, m.short(), r.left(n, time.Now()))
+			float64(m.Utterances)/max(m.Seconds, 1e-9), m.speed(), 100*m.WaitShare, m.short(), r.left(n, epoch, time.Now()))
 	}
 }
 
@@ -74,7 +74,7 @@ func (r *reporter) parts(n, epoch int, now time.Time) []string {
 	if m.Update > 0 {
 		list = append(list, fmt.Sprintf("loss %.3f", m.Loss))
 	}
-	if left := strings.TrimSpace(r.left(n, now)); left != "" {
+	if left := strings.TrimSpace(r.left(n, epoch, now)); left != "" {
 		list = append(list, left)
 	}
 	list = append(list, clock(r.pace.elapsed(now))+" elapsed")
@@ -88,8 +88,8 @@ func (r *reporter) parts(n, epoch int, now time.Time) []string {
 }
 
 // left is "  1:40 left"; "" where that isn't known.
-func (r *reporter) left(n int, now time.Time) string {
-	d, known := r.pace.left(n, now)
+func (r *reporter) left(n, epoch int, now time.Time) string {
+	d, known := r.pace.left(n, epoch, now)
 	if !known {
 		return ""
 	}
@@ -102,7 +102,7 @@ func (r *reporter) epoch(n, epoch int, l epochLosses, rate float64) {
 		return
 	}
 	each, now := 1/float64(l.Utterances), time.Now()
-	r.say("epoch %d/%d  %s  update %d  %s elapsed%s", epoch, r.pace.epochs, losses(l.Loss*each, l.CTC*each, l.CE*each, rate), n, clock(r.pace.elapsed(now)), r.left(n, now))
+	r.say("epoch %d/%d  %s  update %d  %s elapsed%s", epoch, r.pace.epochs, losses(l.Loss*each, l.CTC*each, l.CE*each, rate), n, clock(r.pace.elapsed(now)), r.left(n, epoch, now))
 }
 
 // losses is "loss 2.5000 (ctc 3.1 ce 2.2)  lr 1.00e-03"; a network without a decoder has no parts.

@@ -101,15 +101,18 @@ func TestStatusLineFollowsTheWidth(t *testing.T) {
 // The time left is that of this session's pace.
 func TestPace(t *testing.T) {
 	now := time.Now()
-	p := pace{start: now.Add(-time.Minute), begun: 900, total: 1000}
-	if _, known := p.left(900, now); known {
+	p := pace{start: now.Add(-time.Minute), begun: 900, total: 1000, sorted: 2}
+	if _, known := p.left(900, 3, now); known {
 		t.Error("a time is known before the first update")
 	}
-	if d, known := p.left(920, now); !known || d != 4*time.Minute {
+	if d, known := p.left(920, 3, now); !known || d != 4*time.Minute {
 		t.Errorf("after 20 of 100 updates in a minute %v are left, want 4 minutes", d)
 	}
-	if d, _ := p.left(1010, now); d != 0 {
+	if d, _ := p.left(1010, 3, now); d != 0 {
 		t.Errorf("behind the end %v are left", d)
+	}
+	if _, known := p.left(920, 2, now); known {
+		t.Error("a time is known in a sorted epoch, whose first updates are the quickest")
 	}
 	for d, want := range map[time.Duration]string{0: "0:00", 65500 * time.Millisecond: "1:06", time.Hour - time.Second: "59:59", 30*time.Hour + 61*time.Second: "30:01:01"} {
 		if got := clock(d); got != want {

@@ -114,12 +114,18 @@ func traced(t *testing.T, cfg Config, out io.Writer) (ids []string, after map[in
 // everything random turned on.
 func TestKilledRunResumesBitForBit(t *testing.T) {
 	train, val := speak(t, babble(23, 5, 1)...), speak(t, babble(5, 5, 2)...)
-	for _, fp16 := range []bool{false, true} {
-		t.Run(fmt.Sprintf("fp16 %v", fp16), func(t *testing.T) {
+	for _, c := range []struct {
+		fp16 bool
+		ema  float64
+	}{{}, {fp16: true}, {ema: 0.99}} {
+		fp16 := c.fp16
+		t.Run(fmt.Sprintf("fp16 %v, ema_decay %g", fp16, c.ema), func(t *testing.T) {
 			cfg := tiny(t, train)
+			cfg.Optimizer.EMADecay = c.ema
 			cfg.Data.ValManifest, cfg.Data.NumWorkers, cfg.Run.CPUWorkers, cfg.Run.FP16 = []string{val}, 2, 2, fp16
 			cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.MaxUpdates = 2, 3, 10
 			cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.Seed = 5, 5, 1<<63+12345
+			cfg.Data.VTLP, cfg.Data.NoiseShare, cfg.Data.NoiseManifest = 0.1, 0.5, []string{filepath.Dir(val)}
 			straight, after := traced(t, cfg, io.Discard)
 			if p := after[5]; p.Epoch != 1 || p.Window != 1 || p.Utterances != 29 {
 				t.Errorf("after update 5: %+v, want the second epoch with one window used", p)

@@ -8,6 +8,7 @@ import (
 	"konkanitrain/device"
 	"konkanitrain/engine"
 	"konkanitrain/internal/machine"
+	"konkanitrain/internal/rangetest"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/recognize"
@@ -43,6 +44,7 @@ type run struct {
 	report      *reporter
 	metrics     *metrics
 	meter       meter
+	finding     *finding // nil: the run is no range test
 
 	remote  remote // answers konkanitrain mem
 	first   bool   // no update of this session is made yet
@@ -57,6 +59,7 @@ type sets struct {
 	train     *data.Set
 	loader    *data.Loader // of train
 	val, test *scored      // nil without
+	noise     *data.Noise  // that is added in training; nil where none is taken from recordings
 }
 
 // scored is a set to validate or test on.
@@ -155,19 +158,37 @@ func (r *run) total() int {
 	if m := r.cfg.Run.ProfileSteps; m > 0 {
 		n = min(n, r.ledger.begun+m)
 	}
+	if r.finding != nil {
+		n = r.ledger.begun + rangetest.Updates
+	}
 	return n
 }
 
-// ended says whether there is nothing more to train, or to measure.
+// ended says whether there is nothing more to train, or to measure. A range test goes by nothing but itself.
 func (r *run) ended() bool {
+	if r.finding != nil {
+		return r.finding.end != ""
+	}
 	return r.ledger.end() != "" || r.profiling() && r.made() >= r.cfg.Run.ProfileSteps
 }
 
 // made is the number of updates made in this session.
 func (r *run) made() int { return r.updater.Updates - r.ledger.begun }
 
-// profiling says that the run only measures itself. Such a run leaves nothing behind.
+// measuring says that the run only measures: its time, or learning rates. Such a run makes no checkpoint and writes no
+// metrics.
+func (c RunConfig) measuring() bool { return c.ProfileSteps > 0 || c.FindLR }
+
+// profiling says that the run only measures its time. Such a run leaves nothing behind.
 func (r *run) profiling() bool { return r.cfg.Run.ProfileSteps > 0 }
+
+// showMeasured shows what was measured.
+func (r *run) showMeasured() error {
+	if r.finding != nil {
+		return r.showFound()
+	}
+	return r.printProfile()
+}
 
 // printProfile shows where the time went.
 func (r *run) printProfile() error {

@@ -45,11 +45,15 @@ func (r *run) loadData(ctx context.Context) error {
 	return err
 }
 
-// trainingLoader loads the windows of a set to train on.
+// trainingLoader loads the windows of a set to train on. A profile has no sorted epochs: its few updates stand for all.
 func (r *run) trainingLoader(set *data.Set) (*data.Loader, error) {
-	augment := r.cfg.Augment()
+	augment, sorted := r.cfg.Augment(), r.cfg.Data.SortFirstEpochs
+	if r.profiling() || r.finding != nil {
+		sorted = 0
+	}
+	augment.NoiseFrom = recordings(r.sets.noise)
 	return data.NewLoader(set, data.LoaderOptions{
-		Seed: r.cfg.Run.Seed, Window: r.cfg.Window(), Augment: &augment, Feature: r.cfg.Features(r.ledger.state.Stats),
+		Seed: r.cfg.Run.Seed, Window: r.cfg.Window(), Sorted: sorted, Augment: &augment, Feature: r.cfg.Features(r.ledger.state.Stats),
 		Workers: r.cfg.Data.NumWorkers, CacheWaves: cacheWaves, Peeks: r.onCard(),
 	})
 }

@@ -28,6 +28,9 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 		cfg: cfg, index: filepath.Join(cfg.Run.CheckpointDir, indexDir), first: true, base: baseBytes(), buffersOnly: o.buffersOnly, staged: map[string]string{},
 		report: report, ledger: newLedger(cfg, report),
 	}
+	if cfg.Run.FindLR {
+		r.finding = &finding{}
+	}
 	r.ledger.program = cmp.Or(o.Program, r.ledger.program)
 	r.ledger.record, r.ledger.settle, r.ledger.renewed = r.record, r.settle, r.folderRenewed
 	if o.Origin != nil && o.Origin.Checkpoint == nil {
@@ -39,6 +42,8 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	r.stage("Start")
 	for _, part := range []func() error{
 		func() error { return r.ledger.open(o.Origin) },
+		func() error { return r.loadNoise(ctx) },
+		func() error { return r.readNoise(ctx) },
 		func() error { return r.loadData(ctx) },
 		r.setWarmup,
 		r.at("Data Loaded"),
@@ -132,24 +137,31 @@ func (r *run) equip(replica update.Replica) {
 	r.replica = replica
 	c := r.cfg.Optimizer
 	r.updater = update.New(r.net, replica, update.Options{
-		BatchSize: c.BatchSize, Half: r.cfg.Run.FP16, Seed: r.cfg.Run.Seed, LearningRate: c.LearningRate, Warmup: r.ledger.state.Warmup.Updates,
-		WeightDecay: c.WeightDecay, GradClip: c.GradClip,
+		BatchSize: c.BatchSize, Half: r.cfg.Run.FP16, Seed: r.cfg.Run.Seed, Rate: r.rate,
+		WeightDecay: c.WeightDecay, GradClip: c.GradClip, EMADecay: c.EMADecay,
 	})
 	fit := r.fit()
 	fit.Recompute, fit.Rigid, fit.Leave = r.cfg.Run.ways(), !r.cfg.Run.AutoFit, r.cfg.Run.OnOOM == "skip"
 	fit.Relieved = r.relieved
 }
 
-// restore sets weights, moments and counters, and says where the run stands.
+// restore sets weights, moments, counters and the learning rate's schedule, and says where the run stands.
 func (r *run) restore() error {
-	return r.ledger.restore(r.updater, r.sets.train, r.sets.loader.Windows())
+	if err := r.ledger.restore(r.updater, r.sets.train, r.sets.loader.Windows()); err != nil {
+		return err
+	}
+	r.setSchedule()
+	r.ledger.keep()
+	return nil
 }
 
 // begin opens metrics.jsonl, writes its first record, and warns of what can be seen before the first update.
 func (r *run) begin() error {
+	r.sayRates()
 	r.warnOfWarmup()
+	r.warnOfSchedule()
 	r.metrics = &metrics{} // which writes nothing
-	if !r.profiling() {
+	if !r.cfg.Run.measuring() {
 		if err := r.ledger.checkSpace(); err != nil {
 			return err
 		}
@@ -170,7 +182,7 @@ func (r *run) begin() error {
 		}
 	}
 	r.record("start", first)
-	r.report.begin(pace{begun: r.updater.Updates, total: r.total(), epochs: r.cfg.Optimizer.NumEpochs})
+	r.report.begin(pace{begun: r.updater.Updates, total: r.total(), epochs: r.epochs(), sorted: r.cfg.Data.SortFirstEpochs})
 	r.ledger.started = time.Now()
 	return nil
 }

@@ -18,18 +18,18 @@ import (
 // driver lets no program go on whose kernel has failed, and nothing can be read from the card any more.
 var ErrCardLost = errors.New("the card failed")
 
-// snapshot is a copy of a run on the host: weights, moments, and the state of that update. From it a run is saved whose
-// card has failed. There is one, so a card that fails while it is taken leaves none.
+// snapshot is a copy of a run on the host: weights, moments, averages, and the state of that update. From it a run is
+// saved whose card has failed. There is one, so a card that fails while it is taken leaves none.
 type snapshot struct {
-	parts [3]copyOf // by engine.Flat
+	parts []copyOf // by engine.Flat
 	state state
-	whole bool // the parts hold the weights and moments of state
+	whole bool // the parts hold what belongs to state
 }
 
 // copyOf is the copy of a flat buffer.
 type copyOf struct {
 	buffer     device.Buffer
-	parameters []model.Parameter // that it holds: weights of all, moments of those that learn
+	parameters []model.Parameter // that it holds: weights of all, the others of those that learn
 	offsets    map[string]int64  // of each of them, in bytes
 }
 
@@ -37,7 +37,11 @@ type copyOf struct {
 // wraps *device.OutOfMemory.
 func newSnapshot(host device.Device, m memory) (*snapshot, error) {
 	s := &snapshot{}
-	for of, parameters := range [][]model.Parameter{m.parameters, m.learned, m.learned} {
+	lists := [][]model.Parameter{m.parameters, m.learned, m.learned}
+	if m.averages {
+		lists = append(lists, m.learned)
+	}
+	for _, parameters := range lists {
 		c := copyOf{parameters: parameters, offsets: map[string]int64{}}
 		bytes := int64(0)
 		for _, p := range parameters {
@@ -49,7 +53,7 @@ func newSnapshot(host device.Device, m memory) (*snapshot, error) {
 			s.free()
 			return nil, err
 		}
-		s.parts[of] = c
+		s.parts = append(s.parts, c)
 	}
 	return s, nil
 }
@@ -130,7 +134,7 @@ func (c *copied) Finite() (*engine.NotFinite, error) { return nil, nil }
 
 // prepareSnapshot makes room for copies, where the run takes any.
 func (r *run) prepareSnapshot() (err error) {
-	if r.onCard() && r.cfg.Run.SnapshotEvery > 0 && !r.profiling() {
+	if r.onCard() && r.cfg.Run.SnapshotEvery > 0 && !r.cfg.Run.measuring() {
 		if r.snapshot, err = newSnapshot(r.host, r.ledger.memory); err != nil {
 			var oom *device.OutOfMemory
 			if errors.As(err, &oom) {
@@ -164,7 +168,7 @@ func lost(err error) bool { return errors.Is(err, cuda.ErrLost) }
 func (r *run) rescue(err error) error {
 	l, made := r.ledger, r.updater.Updates
 	err = fmt.Errorf("%w: %w", ErrCardLost, err)
-	if r.profiling() {
+	if r.cfg.Run.measuring() {
 		return err
 	}
 	if s := r.snapshot; s != nil && s.updates() >= l.onDisk && s.whole && l.standing != saved {

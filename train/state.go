@@ -20,6 +20,7 @@ type state struct {
 	Progress   progress         `json:"progress"`
 	LossScale  update.LossScale `json:"loss_scale"`
 	Warmup     warmup           `json:"warmup,omitzero"`
+	Schedule   update.Schedule  `json:"schedule,omitzero"` // of the learning rate
 	Lessons    lessons          `json:"memory,omitzero"`
 	Since      sums             `json:"since_record,omitzero"`
 	Epoch      epochLosses      `json:"epoch_losses,omitzero"`
@@ -43,6 +44,7 @@ type judgment struct {
 	Stale    int                   `json:"stale"`  // validations since the last one that counted for early_stop
 	// Reference is that one, where early_stop_delta is set.
 	Reference *recognize.Evaluation `json:"reference,omitempty"`
+	Blanks    blanks                `json:"odd_blanks,omitempty"` // what was said last of a validation's blanks
 }
 
 // forgetBest begins the search for the best anew.
@@ -53,16 +55,17 @@ const stateFormat = 1
 
 // progress is a run's place: what has been done and where in the data it stands.
 type progress struct {
-	Updates    int     `json:"updates"`             // optimizer steps
-	Epoch      int     `json:"epoch"`               // from 0: the one being trained on
-	Window     int     `json:"window"`              // windows of it that are done
-	WindowSize int     `json:"window_size"`         // utterances in a window
-	SetSize    int     `json:"set_size,omitempty"`  // utterances of the training set
-	SetHash    string  `json:"set_hash,omitempty"`  // of their ids and lengths: what their order depends on
-	TextHash   string  `json:"text_hash,omitempty"` // of their texts; "" in older checkpoints
-	Utterances int64   `json:"utterances"`          // in all
-	Skipped    int     `json:"skipped"`             // windows without an update
-	InARow     int     `json:"in_a_row"`            // of them, the last ones without a good update between
+	Updates    int     `json:"updates"`              // optimizer steps
+	Epoch      int     `json:"epoch"`                // from 0: the one being trained on
+	Window     int     `json:"window"`               // windows of it that are done
+	WindowSize int     `json:"window_size"`          // utterances in a window
+	SetSize    int     `json:"set_size,omitempty"`   // utterances of the training set
+	SetHash    string  `json:"set_hash,omitempty"`   // of their ids and lengths: what their order depends on
+	TextHash   string  `json:"text_hash,omitempty"`  // of their texts; "" in older checkpoints
+	NoiseHash  string  `json:"noise_hash,omitempty"` // of the recordings that noise is taken from; "" without
+	Utterances int64   `json:"utterances"`           // in all
+	Skipped    int     `json:"skipped"`              // windows without an update
+	InARow     int     `json:"in_a_row"`             // of them, the last ones without a good update between
 	Infeasible int64   `json:"infeasible"`
 	Failed     int64   `json:"failed"`              // files that could not be read
 	TooLarge   int64   `json:"too_large,omitempty"` // utterances left out for lack of memory

@@ -75,10 +75,16 @@ func (c *Config) retrend(t *trend, key string) {
 	}
 }
 
-// watch looks at the loss of an update that was made, and says what to do where it diverges.
+// watch looks at the loss of an update that was made, and says what to do where it diverges. The trend begins behind
+// the sorted epochs: in these utterances get longer, and a second of long ones may well have a multiple of the loss. In
+// a range test it is to diverge.
 func (r *run) watch(out update.Outcome) {
 	t := &r.ledger.state.Trend
-	if !t.add(out, r.updater.Updates) {
+	if r.epoch() <= r.cfg.Data.SortFirstEpochs {
+		*t = trend{}
+		return
+	}
+	if r.finding != nil || !t.add(out, r.updater.Updates) {
 		return
 	}
 	start := "begin anew"

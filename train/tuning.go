@@ -14,11 +14,11 @@ import (
 	"konkanitrain/update"
 )
 
-// Tuning says which parameters are trained, and how fast.
+// Tuning says which parameters are trained, how fast, and whether their averages are kept.
 func (c Config) Tuning() update.Tuning {
 	scales, _ := update.ParseScales(c.Optimizer.LRScale) // Validate has looked at them
 	decays, _ := update.ParseDecays(c.Optimizer.WeightDecayOf)
-	return update.Tuning{Freeze: c.Optimizer.Freeze, Scales: scales, Decays: decays}
+	return update.Tuning{Freeze: c.Optimizer.Freeze, Scales: scales, Decays: decays, Averages: c.Optimizer.EMADecay > 0}
 }
 
 // tuningRules hold what is set for parts of the network to the parts that there are.

@@ -7,6 +7,7 @@ import (
 	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
 	"konkanitrain/internal/settings"
+	"konkanitrain/update"
 )
 
 // maxWindow is the most utterances in an update: far more than is of use, and few enough to plan with.
@@ -26,11 +27,17 @@ func (c Config) Validate() error {
 	o, r := c.Optimizer, c.Run
 	p.Require(o.BatchSize < 1 || o.GradAccum <= maxWindow/o.BatchSize, "batch_size grad_accum",
 		"batch_size %d x grad_accum %d: want at most %d utterances in an update", o.BatchSize, o.GradAccum, maxWindow)
+	p.Require(o.FinalRate == 0 || o.Schedule == update.Cosine || o.Schedule == update.Linear, "final_rate schedule",
+		"final_rate is %g, and schedule %s does not end at a share of learning_rate that is set: leave final_rate out, or set schedule to cosine or linear", o.FinalRate, o.Schedule)
 	p.Require(r.Resume == "" || r.InitFrom == "", "resume init_from", "resume and init_from are both set: a resumed run has its weights already")
+	p.Require(!r.FindLR || r.ProfileSteps == 0, "find_lr profile_steps", "find_lr and profile_steps are both set, and each measures something else and stops: leave one of them out")
 	p.Require(r.InitFrom != "" || !r.InitPartial, "init_partial init_from", "init_partial is on, and init_from names no model to take anything from")
 	p.Add(settings.About("device", r.device().Check()))
 	_, _, err = r.memory().Budget()
 	p.Add(settings.About("memory_limit", err))
+	p.Require(o.EMADecay == 0 || r.AverageLast == 0, "ema_decay average_last",
+		"ema_decay is %g and average_last %d: the mean of moving averages is one over more updates, which a larger ema_decay gives: set one of them to 0",
+		o.EMADecay, r.AverageLast)
 	p.Require(r.EarlyStop == 0 || anyGiven(c.Data.ValManifest), "early_stop val_manifest",
 		"early_stop is %d, but there is no val_manifest to judge by", r.EarlyStop)
 	p.Require(r.EarlyStopDelta == 0 || r.EarlyStop > 0, "early_stop_delta early_stop", "early_stop_delta is %g, but early_stop is off: set early_stop_delta to 0 as well", r.EarlyStopDelta)
@@ -61,8 +68,17 @@ func (c Config) dataRules(p *settings.Problems) {
 	if features.Normalize == feature.Global {
 		features.Normalize = feature.None // its statistics are not there yet
 	}
-	p.Add(settings.About("num_mels sample_rate normalize", features.Validate()))
-	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share", c.Augment().Validate()))
+	p.Require(len(d.NoiseSNR) == 2, "noise_snr", "noise_snr has %d numbers, want two: the lowest ratio and the highest, in dB, as 5,25", len(d.NoiseSNR))
+	p.Require(!anyGiven(d.NoiseManifest) || d.NoiseShare > 0, "noise_manifest noise_share", "noise_manifest names recordings, but noise_share is 0: no utterance gets noise")
+	augment := c.Augment()
+	wrongFeatures, wrongAugment := features.Validate(), augment.Validate()
+	p.Add(settings.About("num_mels sample_rate normalize", wrongFeatures))
+	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share vtlp noise_share noise_snr light_first_epochs", wrongAugment))
+	if wrongFeatures == nil && wrongAugment == nil {
+		p.Add(settings.About("vtlp num_mels", augment.CheckWarps(features)))
+	}
+	p.Require(d.LightFirstEpochs == 0 || d.SpecAugment || d.SpeedPerturb || d.VTLP > 0 || d.NoiseShare > 0, "light_first_epochs spec_augment speed_perturb",
+		"light_first_epochs is %d, but no augmentation is on: there is nothing that could grow; set light_first_epochs to 0 as well", d.LightFirstEpochs)
 }
 
 // tokenizerRules are about what texts are cut into.

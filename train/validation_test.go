@@ -54,36 +54,6 @@ func TestValidationWithoutAnyFile(t *testing.T) {
 	mustNotContain(t, said.String(), "ALARM") // files that are not there say nothing about blanks
 }
 
-// Where only blanks come out, an alarm says so from blank_alarm updates on, and the score is 100 %.
-func TestBlankAlarm(t *testing.T) {
-	var said bytes.Buffer
-	cfg := plain(tiny(t, speak(t, babble(4, 4, 1)...)))
-	lines := make([]spoken, 10)
-	for i := range lines {
-		lines[i] = spoken{id: fmt.Sprint("v", i), text: "ab cd"}
-	}
-	cfg.Data.ValManifest, cfg.Data.UnknownLimit = []string{speak(t, lines...)}, 1
-	cfg.Run.EvalEvery, cfg.Run.BlankAlarm, cfg.Optimizer.MaxUpdates = 1, 2, 2
-	r := start(t, cfg, &said)
-	edit(t, r, "ctc.bias", func(w []float32) { w[0] = 1000 })
-	mustLoop(t, r)
-	e := r.ledger.state.Score
-	if w := e.Score.Words; w.Errors() != 20 || w.Ref != 20 || e.WER != 1 || e.CER != 1 || e.BlankShare != 1 {
-		t.Errorf("10 empty hypotheses against 20 words: %v", e)
-	}
-	mustContainOnce(t, said.String(), "ALARM")
-	testkit.MustContain(t, said.String(), "ALARM: after 2 updates the output is empty for all 10 validation utterances; 100.0 % of the frames are blank",
-		"learning_rate 0.001, warmup_updates 20", "too little data (4 utterances, 0.0 minutes)", "letters outside the vocabulary;", "a subsampling of 4")
-	// One word that comes out is enough, and where letters are unknown that is a cause to name.
-	some := *e
-	some.Score.EmptyHyps--
-	if a := r.blankAlarm(&some); a != nil {
-		t.Errorf("an alarm although something comes out: %v", a)
-	}
-	r.sets.train.Report.Unknown.Letters, r.sets.train.Report.Unknown.Outside = 100, 3
-	testkit.MustContain(t, r.blankAlarm(e)[0], "letters outside the vocabulary (3 % of the letters are);")
-}
-
 // A model hears with the features of its training, global statistics included: loaded anew it scores as it did in the
 // run, and a resume takes the statistics over.
 func TestModelScoresAsTraining(t *testing.T) {

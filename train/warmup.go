@@ -27,7 +27,7 @@ func (r *run) setWarmup() error {
 	case w.Share != o.WarmupShare:
 		*w = warmup{o.WarmupShare, max(1, int(math.Round(o.WarmupShare*float64(r.all()))))}
 	}
-	if all := r.all(); w.Updates > all && !o.LongWarmup && r.ledger.origin.Checkpoint == nil && !r.profiling() {
+	if all := r.all(); w.Updates > all && !o.LongWarmup && r.ledger.origin.Checkpoint == nil && !r.cfg.Run.measuring() {
 		return fmt.Errorf("%s, with the last of %s: it gets only to %.2g %% of learning_rate; %s, or train longer, or say with long_warmup that this is meant",
 			r.rises(all), words.Count(o.NumEpochs, "epoch"), 100*float64(all)/float64(w.Updates), r.shorter(all))
 	}
@@ -42,9 +42,9 @@ func (r *run) all() int { return r.cfg.Optimizer.NumEpochs * r.sets.loader.Windo
 func (r *run) warnOfWarmup() {
 	w, total := r.ledger.state.Warmup.Updates, r.total()
 	switch {
-	case r.profiling() || r.ended():
+	case r.cfg.Run.measuring() || r.ended():
 	case w > total:
-		r.report.say("WARNING: %s: it gets only to %.2g %% of learning_rate; train longer, or %s", r.rises(total), 100*float64(total)/float64(w), r.shorter(total))
+		r.report.say("WARNING: %s: it gets only to %.2g %% of learning_rate; train longer, or %s", r.rises(total), 100*r.ledger.state.Schedule.Rate(total)/r.cfg.Optimizer.LearningRate, r.shorter(total))
 	case w > mostWarmup(total):
 		r.report.say("WARNING: %s: %.0f %% of the training, where a third or less is usual; train longer, or %s",
 			r.rises(total), 100*float64(w)/float64(total), r.shorter(total))

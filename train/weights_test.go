@@ -153,6 +153,9 @@ func rewrite(t testing.TB, dir string, change func(c *contents)) {
 	c := &contents{
 		model: blank(d.Network, ""), optimizer: append(blank(d.Network, "m."), blank(d.Network, "v.")...), description: description,
 	}
+	if d.EMADecay > 0 {
+		c.optimizer = append(c.optimizer, blank(d.Network, rawPrefix)...)
+	}
 	if err := errors.Join(from.State(&c.state), from.LoadModel(tensors(c.model)), from.LoadOptimizer(tensors(c.optimizer))); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +180,7 @@ func damage(t testing.TB, dir string, step int, file string) {
 // frail is a replica whose methods can be made to fail: those with an error here.
 type frail struct {
 	update.Replica
-	run, prepare, reduce, update, finite, initialize, export, load, mean error
+	run, prepare, reduce, update, finite, initialize, export, load, mean, exchange error
 
 	overflow bool // the gradient is infinite
 	spared   int  // calls of Export before the first that fails
@@ -250,6 +253,13 @@ func (f *frail) Import(of engine.Flat, name string, r io.Reader) error {
 		return f.load
 	}
 	return f.Replica.Import(of, name, r)
+}
+
+func (f *frail) ExchangeAverages() error {
+	if f.exchange != nil {
+		return f.exchange
+	}
+	return f.Replica.ExchangeAverages()
 }
 
 func (f *frail) Mean(n int, load func(i int) error) ([]int, error) {

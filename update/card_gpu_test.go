@@ -13,6 +13,7 @@ import (
 	"konkanitrain/device/cuda"
 	"konkanitrain/device/cuda/simulated"
 	"konkanitrain/engine"
+	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
 	"konkanitrain/op"
 )
@@ -238,5 +239,59 @@ func TestSimulatedCardTuning(t *testing.T) {
 				t.Errorf("%s has moved by %g in all, and is %g apart", p.Name, moved, apart)
 			}
 		}
+	}
+}
+
+// A simulated card keeps averages of what learns, by the formula; where they have changed places with the weights, a pass
+// is that of a network with such weights, in both precisions, and there is no update.
+func TestSimulatedCardAverages(t *testing.T) {
+	card := openSimulated(t)
+	net := tinyNetwork(4, 1)
+	tuning := Tuning{Freeze: []string{"encoder.blocks.0"}, Scales: []Scale{{"encoder", 0.1}}, Averages: true}
+	batches := []microBatch{{rows: []int{0, 1, 2, 3}, shape: model.Shape{Batch: 4, Frames: 430, Tokens: 150}}}
+	for _, half := range []bool{false, true} {
+		o := options
+		o.Half, o.EMADecay = half, 0.3
+		r := rigOf(t, net, cardWith(t, card, net, half, tuning))
+		u := New(net, r.Replica, o)
+		u.LossScale.Scale = 1024 // no overflow
+		smooth := map[string][]float32{}
+		for i := range 3 {
+			before := map[string][]float32{}
+			for _, p := range tuning.Learned(model.Parameters(net)) {
+				before[p.Name] = r.read(engine.Averages, p.Name)
+			}
+			mustUpdate(t, u, windowOfFour(net))
+			keep := EMADecay(0.3, i+1)
+			for name, average := range before {
+				smooth[name] = r.read(engine.Averages, name)
+				for k, w := range r.read(engine.Weights, name) {
+					average[k] = float32(keep*float64(average[k]) + (1-keep)*float64(w))
+				}
+				testkit.Close(t, name, smooth[name], average, 4*4*0x1p-24) // four roundings of numbers below 4
+			}
+		}
+		weights := r.all(engine.Weights)
+		if err := r.ExchangeAverages(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := u.Update(windowOfFour(net))
+		testkit.MustFail(t, err, "have changed places")
+		ask := Ask{Half: half, Scale: 1, Seed: 3, Update: 5}
+		got := slices.Clone(r.pass(windowOfFour(net), batches, ask))
+		hand := rigOf(t, net, cardWith(t, card, net, half, tuning))
+		for name, average := range smooth {
+			hand.edit(engine.Weights, name, func(w []float32) { copy(w, average) })
+		}
+		if want := hand.pass(windowOfFour(net), batches, ask); !slices.Equal(got, want) {
+			t.Errorf("half precision %v: losses are %v, those of a network with such weights %v", half, got, want)
+		}
+		if err := r.ExchangeAverages(); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(r.all(engine.Weights), weights) {
+			t.Errorf("half precision %v: the weights are not back", half)
+		}
+		mustUpdate(t, u, windowOfFour(net))
 	}
 }

@@ -19,9 +19,7 @@ func (u *Updater) learn(l engine.Learner[Variant], window []*data.Example, scale
 	if out.Skipped != Made { // some were left out for lack of memory
 		return out, nil
 	}
-	number := u.Updates + 1
-	rate := LearningRate(u.o.LearningRate, u.o.Warmup, number)
-	step := engine.Learning{AdamW: engine.AdamW{Number: number, LR: rate, Decay: u.o.WeightDecay}, Clip: u.o.GradClip, LossScale: scale}
+	step := engine.Learning{AdamW: u.adamW(), Clip: u.o.GradClip, LossScale: scale}
 	if u.Next != nil {
 		step.Meanwhile = func() { r.takeUp(l, u.Next(), ask) }
 	}
@@ -34,7 +32,7 @@ func (u *Updater) learn(l engine.Learner[Variant], window []*data.Example, scale
 	if !learned.Applied {
 		return u.overflow(window, r.losses, out)
 	}
-	return out, u.made(number, rate)
+	return out, u.made(step.Number, step.LR)
 }
 
 // takeOver makes a window the one at hand: the one that was taken up, if it is that one and there still is room for it,

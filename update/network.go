@@ -64,6 +64,9 @@ func NetworkOn(target op.Target, c model.Config, t Tuning) (engine.Network[Varia
 // Parameters are those of the network, in their order.
 func (n *network) Parameters() []engine.Parameter { return n.parameters }
 
+// Averages says whether averages of what learns are kept.
+func (n *network) Averages() bool { return n.tuning.Averages }
+
 // Start fills values with a parameter's start values.
 func (n *network) Start(name string, seed uint64, values []float32) {
 	n.starts[name].Init(values, seed)

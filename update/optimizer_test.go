@@ -34,7 +34,7 @@ func TestLearningRateFollowsTheSchedule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := LearningRate(2, example.Warmup, update) / 2; !(math.Abs(got-want) <= 1e-15) {
+		if got := noam(2, example.Warmup)(update) / 2; !(math.Abs(got-want) <= 1e-15) {
 			t.Errorf("update %d: %v of the peak, want %v", update, got, want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestLearningRateCountsUpdates(t *testing.T) {
 	net := tinyNetwork(4, 0)
 	crew := newCrew(t, net, 1)
 	o := options
-	o.LearningRate, o.Warmup = 0.02, 3
+	o.Rate = noam(0.02, 3)
 	window := windowOfFour(net)[:2]
 	for _, from := range []int{0, 7} {
 		u := New(net, crew, o)
@@ -100,6 +100,7 @@ type linear struct{ params []engine.Parameter }
 func (l linear) Parameters() []engine.Parameter             { return l.params }
 func (l linear) Start(_ string, _ uint64, values []float32) { clear(values) }
 func (l linear) Table(_ string, _ tensor.Shape) []float32   { return nil }
+func (l linear) Averages() bool                             { return false }
 func (l linear) TableBytes() int64                          { return 0 }
 func (l linear) Tables() [][]float32                        { return nil }
 func (l linear) Spec(int) (engine.Spec, error) {
@@ -246,7 +247,7 @@ func TestUpdatesAreTheReferences(t *testing.T) {
 			grads[p.Name] = singles(read(fmt.Sprintf("update.%02d.grad.%s", k+1, p.Name)))
 		}
 		norm := b.feed(grads)
-		clip, rate := ClipScale(norm, set("clip")), LearningRate(set("peak"), int(set("warmup")), k+1)
+		clip, rate := ClipScale(norm, set("clip")), noam(set("peak"), int(set("warmup")))(k+1)
 		testkit.Close(t, "norm, clip, rate", []float64{norm / norms[k], clip, rate}, []float64{1, clips[k], rates[k]}, 1e-6)
 		if err := b.Update(engine.AdamW{Number: k + 1, LR: rate, GradScale: clip, Decay: set("weight_decay")}); err != nil {
 			t.Fatal(err)

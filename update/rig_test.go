@@ -254,7 +254,12 @@ func sameLosses(t testing.TB, what string, got, want []Loss, tol float64) {
 }
 
 // options are those of updates that change much, without clipping.
-var options = Options{BatchSize: 4, Seed: 3, LearningRate: 1e-2, Warmup: 2, WeightDecay: 1e-3, GradClip: math.Inf(1)}
+var options = Options{BatchSize: 4, Seed: 3, Rate: noam(1e-2, 2), WeightDecay: 1e-3, GradClip: math.Inf(1)}
+
+// noam is the schedule of most tests.
+func noam(peak float64, warmup int) func(update int) float64 {
+	return Schedule{Kind: Noam, Peak: peak, Warmup: warmup}.Rate
+}
 
 // mustUpdate makes an update.
 func mustUpdate(t testing.TB, u *Updater, window []*data.Example) Outcome {

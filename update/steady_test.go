@@ -34,7 +34,7 @@ func TestUpdateAllocatesNothing(t *testing.T) {
 		{ways: []engine.Recompute{engine.RecomputeNone, engine.RecomputeAll}, limit: 600_000},
 	} {
 		net, o := tinyNetwork(4, 1), c.o
-		o.BatchSize, o.LearningRate, o.Warmup, o.GradClip = 4, 1e-3, 10, 1
+		o.BatchSize, o.Rate, o.GradClip = 4, noam(1e-3, 10), 1
 		u := New(net, newCrew(t, net, 2), o)
 		u.Runner.Fit.Recompute = c.ways
 		u.Runner.Fit.SetLimit(c.limit)
@@ -80,7 +80,7 @@ func TestScoringAllocatesNothing(t *testing.T) {
 func TestUpdatesLearn(t *testing.T) {
 	net := tinyNetwork(4, 1)
 	o := options
-	o.GradClip, o.Warmup = 5, 20
+	o.GradClip, o.Rate = 5, noam(1e-2, 20)
 	u := New(net, newCrew(t, net, 2), o)
 	window := windowOfEight(net)
 	first, last := 0.0, 0.0

@@ -37,7 +37,7 @@ func TestFrozenPartsAreAsIfTheyStoodStill(t *testing.T) {
 			for _, prefix := range freeze {
 				still.Scales = append(still.Scales, patterns.Rule{Pattern: prefix, Value: slowly})
 			}
-			o := Options{BatchSize: 2, Seed: 3, LearningRate: 1e-2, Warmup: 1, WeightDecay: 0.1, GradClip: math.MaxFloat64}
+			o := Options{BatchSize: 2, Seed: 3, Rate: noam(1e-2, 1), WeightDecay: 0.1, GradClip: math.MaxFloat64}
 			var rigs []*rig
 			var losses [2][]float64
 			var starts []float32
@@ -91,7 +91,7 @@ func TestFrozenPartsInOtherWays(t *testing.T) {
 			for _, p := range model.Parameters(net) {
 				before[p.Name] = r.read(engine.Weights, p.Name)
 			}
-			u := New(net, r.Replica, Options{BatchSize: 2, Half: half, Seed: 3, LearningRate: 1e-2, Warmup: 1, WeightDecay: 0.1, GradClip: 5})
+			u := New(net, r.Replica, Options{BatchSize: 2, Half: half, Seed: 3, Rate: noam(1e-2, 1), WeightDecay: 0.1, GradClip: 5})
 			u.LossScale.Scale, u.Runner.Fit.Recompute = 1024, []engine.Recompute{way}
 			for range 2 {
 				mustUpdate(t, u, windowOfFour(net))
@@ -225,7 +225,7 @@ func TestTuningIsTheReferences(t *testing.T) {
 	for _, p := range model.Parameters(g.net) {
 		start[p.Name] = r.read(engine.Weights, p.Name)
 	}
-	u := New(g.net, r.Replica, Options{BatchSize: 4, LearningRate: 1e-3, Warmup: 3, WeightDecay: 0.1, GradClip: 0.5})
+	u := New(g.net, r.Replica, Options{BatchSize: 4, Rate: noam(1e-3, 3), WeightDecay: 0.1, GradClip: 0.5})
 	norms, _, err := want.Float64s("norm")
 	if err != nil {
 		t.Fatal(err)

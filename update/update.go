@@ -13,13 +13,13 @@ import (
 
 // Options say how updates are made.
 type Options struct {
-	BatchSize    int     // the most rows of a micro-batch
-	Half         bool    // store what the backward pass needs as float16, and scale the loss
-	Seed         uint64  // of dropout
-	LearningRate float64 // its peak
-	Warmup       int     // updates until then
-	WeightDecay  float64
-	GradClip     float64 // the largest norm of a gradient
+	BatchSize   int                      // the most rows of a micro-batch
+	Half        bool                     // store what the backward pass needs as float16, and scale the loss
+	Seed        uint64                   // of dropout
+	Rate        func(update int) float64 // the learning rate of an update, by its number, from 1: see [Schedule.Rate]
+	WeightDecay float64
+	GradClip    float64 // the largest norm of a gradient
+	EMADecay    float64 // of the averages of the weights, where the replica keeps any: see [EMADecay]
 }
 
 // Updater makes updates of one network. Updates and LossScale are its whole state beside what the replica holds; both
@@ -118,13 +118,20 @@ func (u *Updater) Update(window []*data.Example) (Outcome, error) {
 
 // step applies the gradient, multiplied by gradScale.
 func (u *Updater) step(gradScale float64) error {
-	number := u.Updates + 1
-	rate := LearningRate(u.o.LearningRate, u.o.Warmup, number)
-	err := u.Runner.Replica.Update(engine.AdamW{Number: number, LR: rate, GradScale: gradScale, Decay: u.o.WeightDecay})
-	if err != nil {
+	s := u.adamW()
+	s.GradScale = gradScale
+	if err := u.Runner.Replica.Update(s); err != nil {
 		return err
 	}
-	return u.made(number, rate)
+	return u.made(s.Number, s.LR)
+}
+
+// adamW is the next step of the optimizer, without its factor of the gradient.
+func (u *Updater) adamW() engine.AdamW {
+	number := u.Updates + 1
+	return engine.AdamW{
+		Number: number, LR: u.o.Rate(number), Decay: u.o.WeightDecay, Share: 1 - EMADecay(u.o.EMADecay, number),
+	}
 }
 
 // made counts an update.

@@ -28,7 +28,7 @@ func (r *recording) Update(s engine.AdamW) error {
 func TestUpdateIsWhatTheOptionsSay(t *testing.T) {
 	net := tinyNetwork(4, 1)
 	r := &recording{Replica: newCrew(t, net, 2)}
-	o := Options{BatchSize: 2, Half: true, Seed: 77, LearningRate: 0.02, Warmup: 10, WeightDecay: 0.25, GradClip: 0.5}
+	o := Options{BatchSize: 2, Half: true, Seed: 77, Rate: noam(0.02, 10), WeightDecay: 0.25, GradClip: 0.5}
 	u := New(net, r, o)
 	u.Updates, u.LossScale.Scale = 4, 1024
 	window := append(windowOfFour(net), unread(noise(9, 100, net.NumMels)))

@@ -16,7 +16,7 @@ func TestKill(t *testing.T) {
 	if text, err := exec.Command("go", "build", "-o", program, "../../cmd/konkanitrain").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	o := options{kills: 6, updates: 20, seed: 7, data: filepath.Join("..", "..", "examples", "konkani_words"), program: program}
+	o := options{kills: 6, updates: 20, seed: 7, data: filepath.Join("..", "..", "examples", "konkani_words"), program: program, further: []string{"--ema_decay", "0.9"}}
 	var said strings.Builder
 	if err := run(o, &said); err != nil {
 		t.Fatal(err)

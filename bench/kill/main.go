@@ -23,10 +23,11 @@ import (
 // options say what is killed, and how often.
 type options struct {
 	kills   int
-	updates int    // of a run
-	seed    uint64 // of the moments
-	data    string // folder with train.jsonl and validation.jsonl
-	program string // the binary; "" has it built
+	updates int      // of a run
+	seed    uint64   // of the moments
+	data    string   // folder with train.jsonl and validation.jsonl
+	program string   // the binary; "" has it built
+	further []string // flags of every run
 }
 
 func main() {
@@ -36,7 +37,11 @@ func main() {
 	pflag.Uint64Var(&o.seed, "seed", 1, "of the random moments")
 	pflag.StringVar(&o.data, "data", filepath.Join("examples", "konkani_words"), "folder with train.jsonl and validation.jsonl")
 	pflag.StringVar(&o.program, "program", "", "the binary of konkanitrain; empty: built from the source in the working directory")
+	pflag.Usage = func() {
+		fmt.Fprintf(os.Stderr, "kill [flags] [-- flags of every run, such as --ema_decay 0.9]\n%s", pflag.CommandLine.FlagUsages())
+	}
 	pflag.Parse()
+	o.further = pflag.Args()
 	if err := run(o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "kill:", err)
 		os.Exit(1)
@@ -106,6 +111,7 @@ func (t *trial) prepare() error {
 	t.flags = strings.Fields("--d_model 16 --heads 2 --encoder_layers 1 --decoder_layers 0 --conv_kernel 3 --subsample_channels 4 " +
 		"--num_mels 20 --freq_width 4 --batch_size 3 --grad_accum 1 --warmup_updates 10 --cpu_workers 1 --num_workers 1 " +
 		"--num_epochs 100000 --save_every 1 --eval_every 5 --log_every 3 --keep_last 2 --resume auto --max_updates " + strconv.Itoa(t.updates))
+	t.flags = append(t.flags, t.further...)
 	for name, n := range map[string]int{"train": 11, "validation": 3} {
 		path := filepath.Join(t.dir, name+".jsonl")
 		if err := copyManifest(filepath.Join(t.data, name+".jsonl"), path, n); err != nil {

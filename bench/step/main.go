@@ -130,7 +130,7 @@ func (s settings) letters() int { return max(1, int(s.seconds*s.tokens)) }
 // options are those of the updates that are timed.
 func (s settings) options() update.Options {
 	return update.Options{
-		BatchSize: s.batch, Half: s.half, Seed: 1, LearningRate: 1e-3, Warmup: 1000, WeightDecay: 1e-3, GradClip: 5,
+		BatchSize: s.batch, Half: s.half, Seed: 1, Rate: update.Schedule{Peak: 1e-3, Warmup: 1000}.Rate, WeightDecay: 1e-3, GradClip: 5,
 	}
 }
 

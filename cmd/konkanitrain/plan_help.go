@@ -21,9 +21,9 @@ With --json the plan is one object. All sizes are bytes:
   target title workers limit limit_from   what it is planned for: cpu or the card's name; limit 0 is unknown
   vocabulary parameters                   total, subsampling, encoder, ctc, decoder; learned: those not frozen
   batch_size window recompute fp16        the settings; a window is the utterances of an update
-  as_set fitted                           weights, gradients, moments, arena (one worker's activations), activations (of all
-                                          workers), beside (all else under the limit), total; seconds of an update, 0 where
-                                          unknown. fitted is null unless the verdict is fitted
+  as_set fitted                           weights, gradients, moments, averages (with ema_decay), arena (one worker's activations),
+                                          activations (of all workers), beside (all else under the limit), total; seconds of
+                                          an update, 0 where unknown. fitted is null unless the verdict is fitted
   beside                                  parts of beside: name, bytes
   peak                                    the largest pass: purpose, rows, frames (of 10 ms), tokens, recompute, fp16, times
                                           in the run, bytes; longest: id, file, line, seconds of the utterance that sets it

@@ -37,7 +37,7 @@ func TestPlanKeys(t *testing.T) {
 		"plan", "--json", "--seconds", "1", "--d_model", "8", "--heads", "1", "--encoder_layers", "1", "--decoder_layers", "0", "--subsample_channels", "2",
 		"--num_mels", "8", "--freq_width", "2", "--speeds", "0.9", "--batch_size", "2", "--card", "t4", "--memory",
 	}
-	want := strings.Fields(`activations advice all arena as_set batch_size beside bytes calls card choice ctc decoder eager_seconds encoder estimates
+	want := strings.Fields(`activations advice all arena as_set averages batch_size beside bytes calls card choice ctc decoder eager_seconds encoder estimates
 		file fitted flops fp16 frames gradients id launches learned left_out limit limit_from line longest max_bytes max_rows moments name next_bytes not_counted op ops parameters passes peak purpose
 		recompute repeated rows seconds shapes subsampling target times title tokens total variety verdict vocabulary ways weights what window workers`)
 	found := map[string]bool{}

@@ -74,6 +74,9 @@ func totals(r *train.PlanReport) string {
 	row("weights", func(t train.PlanTotal) int64 { return t.Weights }, "")
 	row("gradients", func(t train.PlanTotal) int64 { return t.Gradients }, ofWorkers(r.Workers))
 	row("moments", func(t train.PlanTotal) int64 { return t.Moments }, "")
+	if columns[0].Averages > 0 {
+		row("averages of weights", func(t train.PlanTotal) int64 { return t.Averages }, "")
+	}
 	row("activations", func(t train.PlanTotal) int64 { return t.Arenas }, ofWorkers(r.Workers))
 	for _, x := range r.Beside {
 		if x.Bytes > 0 {

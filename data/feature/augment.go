@@ -4,21 +4,31 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"konkanitrain/data/audio"
+	"konkanitrain/data/perturb"
 	"konkanitrain/internal/philox"
 )
 
-// Augment changes training utterances at random: their speed, and blocks of their
-// features that are hidden (SpecAugment, Park et al. 2019). Every choice is a function
-// of a key (see [Key]) and of the utterance's true length: never of padding, of batch
-// mates or of how often it is asked for.
+// Augment changes training utterances at random: their speed, their frequencies (see
+// [Augment.Warp]), and blocks of their features that are hidden (SpecAugment, Park et al.
+// 2019). Every choice is a function of a key (see [Key]) and of the utterance's true
+// length: never of padding, of batch mates, of how often it is asked for, or of what
+// other changes there are. What it is like in an epoch is what At says.
 type Augment struct {
 	Speeds    []float64 // one is chosen, each as likely; none means 1
 	FreqMasks int       // masks over bins
 	FreqWidth int       // the most bins a mask hides
 	TimeMasks int       // masks over frames
 	TimeShare float64   // the most frames a mask hides, as a share of the utterance
+	VTLP      float64   // frequencies are multiplied by a factor from 1-VTLP to 1+VTLP; 0 for none
+
+	LightEpochs int                 // the first epochs, in which all of this grows from nothing: see At
+	spared      float64             // the share of utterances whose speed is 1 whatever Speeds says
+	NoiseShare  float64             // of utterances that get noise
+	NoiseSNR    [2]float64          // dB, from and to: the ratio of the utterance's power to that of its noise
+	NoiseFrom   []perturb.Recording // that noise is taken from, at the sample rate; none for generated noise
 }
 
 // DefaultAugment is speeds 0.9, 1 and 1.1, two masks of up to 27 bins and five of up
@@ -46,9 +56,16 @@ func (a Augment) Validate() error {
 			all = append(all, fmt.Errorf("%s is %d; 0 to %d are possible", c.name, c.n, mostMasks))
 		}
 	}
+	if a.LightEpochs < 0 {
+		all = append(all, fmt.Errorf("light_first_epochs is %d; 0 or more are possible", a.LightEpochs))
+	}
 	if !(a.TimeShare >= 0 && a.TimeShare <= 1) {
 		all = append(all, fmt.Errorf("time_share is %v; 0 to 1 are possible", a.TimeShare))
 	}
+	if !(a.VTLP >= 0 && a.VTLP <= mostVTLP) {
+		all = append(all, fmt.Errorf("vtlp is %v; 0 to %v are possible", a.VTLP, mostVTLP))
+	}
+	all = append(all, a.validateSound()...)
 	return errors.Join(all...)
 }
 
@@ -56,11 +73,45 @@ func (a Augment) Validate() error {
 const (
 	siteSpeed = 0x5eed0001
 	siteMask  = 0x5eed0002
+	siteVTLP  = 0x5eed0003
+	siteNoise = 0x5eed0004
 )
 
 // Key is the key of all augmentation draws in an epoch of the utterance whose identity hashes to id (philox.ID).
 func Key(seed uint64, epoch int, id uint64) uint64 {
 	return philox.Key(seed, uint64(epoch), id)
+}
+
+// At is the augmentation in an epoch, counted from 0. In the first LightEpochs epochs it has the strength
+// epoch / LightEpochs: masks are at most so wide a part of what they are later, and an utterance is played at the speed
+// that is drawn for it with this probability, else at 1. So the first epoch has none; from LightEpochs on At is a
+// itself. Of nil it is no augmentation. What is added to an Augment gets its share of the strength here.
+func (a *Augment) At(epoch int) Augment {
+	if a == nil {
+		return Augment{}
+	}
+	now := *a
+	if epoch >= a.LightEpochs {
+		return now
+	}
+	strength := float64(max(epoch, 0)) / float64(a.LightEpochs)
+	now.FreqWidth = int(math.Round(strength * float64(a.FreqWidth)))
+	now.TimeShare *= strength
+	now.VTLP *= strength
+	now.NoiseShare *= strength
+	now.spared = 1 - strength
+	return now
+}
+
+// Played lists the speeds that an utterance may have in some epoch: Speeds, and 1 where epochs are light.
+func (a *Augment) Played() []float64 {
+	if a == nil || len(a.Speeds) == 0 {
+		return []float64{1}
+	}
+	if a.LightEpochs == 0 || slices.Contains(a.Speeds, 1) {
+		return a.Speeds
+	}
+	return append(slices.Clone(a.Speeds), 1)
 }
 
 // Speed is the speed of the key's utterance, as input samples per output sample. The
@@ -69,8 +120,9 @@ func (a *Augment) Speed(key uint64) audio.Ratio {
 	if a == nil || len(a.Speeds) == 0 {
 		return audio.Ratio{P: 1, Q: 1}
 	}
-	r, err := audio.Speed(a.Speeds[philox.NewStream(key, siteSpeed).IntN(len(a.Speeds))])
-	if err != nil {
+	s := philox.NewStream(key, siteSpeed)
+	r, err := audio.Speed(a.Speeds[s.IntN(len(a.Speeds))])
+	if err != nil || a.spared > 0 && s.Float64() < a.spared {
 		return audio.Ratio{P: 1, Q: 1}
 	}
 	return r

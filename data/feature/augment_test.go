@@ -213,7 +213,7 @@ func TestSpeedMovesTheTone(t *testing.T) {
 		}
 		row := f[n/2*80:][:80]
 		best := slices.Index(row, slices.Max(row))
-		flt := e.bank.filters[best]
+		flt := e.mels.filters[best]
 		return n, (float64(flt.start) + float64(len(flt.weights)-1)/2) * 16000 / 512
 	}
 	for _, s := range []float64{0.8, 1, 1.2} {

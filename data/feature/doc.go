@@ -4,12 +4,14 @@
 // An [Extractor] does it all, in this order, in memory that it reuses:
 //
 //  1. resampling to the sample rate, times the speed that augmentation chose;
-//  2. Kaldi's filter bank: windows of 25 ms every 10 ms (snip_edges=false: the frame
+//  2. what else augmentation does to the sound (package perturb): noise;
+//  3. Kaldi's filter bank: windows of 25 ms every 10 ms (snip_edges=false: the frame
 //     count is that of internal/frames, and edges are reflected), DC removed,
 //     pre-emphasis 0.97, povey window, no dither, power spectrum, mel triangles,
-//     natural logarithm floored at 2^-23, of samples scaled to the 16-bit range;
-//  3. normalization per utterance, or with statistics of the training set;
-//  4. SpecAugment.
+//     natural logarithm floored at 2^-23, of samples scaled to the 16-bit range. With vocal tract length perturbation
+//     frequencies are warped on their way into the mel triangles;
+//  4. normalization per utterance, or with statistics of the training set;
+//  5. SpecAugment.
 //
 // A frame never depends on anything but its own utterance: features are computed
 // before padding exists, and all random choices are functions of a key.

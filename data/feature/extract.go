@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"konkanitrain/data/audio"
+	"konkanitrain/data/perturb"
 )
 
 // Extractor computes features. It keeps its buffers from utterance to utterance and
@@ -11,8 +12,11 @@ import (
 type Extractor struct {
 	o               Options
 	bank            *bank
+	mels            *filterBank
+	warped          *filterBank // for the utterance in hand, by its warp; nil before the first one
 	reader          audio.Reader
-	resampled       []float32
+	changer         *perturb.Changer
+	wave            []float32 // resampled, or a copy that is changed
 	logmel          []float64 // [T, bins]
 	mean, deviation []float64 // [bins]
 }
@@ -26,7 +30,9 @@ func New(o Options) (*Extractor, error) {
 	if o.Resampler == nil {
 		o.Resampler = audio.NewResampler()
 	}
-	e := &Extractor{o: o, bank: newBank(o), mean: make([]float64, o.NumMels), deviation: make([]float64, o.NumMels)}
+	e := &Extractor{o: o, bank: newBank(o), mels: newFilterBank(o), changer: perturb.NewChanger(o.SampleRate),
+		mean: make([]float64, o.NumMels), deviation: make([]float64, o.NumMels)}
+	e.mels.fill(o, unwarped)
 	if o.Normalize == Global {
 		copy(e.mean, o.Stats.Mean)
 		copy(e.deviation, o.Stats.Deviation)
@@ -59,8 +65,15 @@ func (e *Extractor) File(dst []float32, path string, offset, duration float64, a
 	return Result{Info: info, Features: features, Frames: frames, Speed: a.Speed(key)}, nil
 }
 
-// Extract resamples a wave at the given rate, computes its filter bank energies,
-// normalizes them and masks them. a is the augmentation, nil for none; key chooses
+// change changes sound as the key asks for.
+func (e *Extractor) change(wave []float32, a *Augment, key uint64) {
+	if n, drawn := a.Noise(key); drawn {
+		e.changer.Noise(wave, n)
+	}
+}
+
+// Extract resamples a wave at the given rate, changes it as augmentation asks for, computes its
+// filter bank energies, normalizes them and masks them. a is the augmentation, nil for none; key chooses
 // its draws. The features [T, bins] are in dst where its capacity suffices; T is 0 for
 // a wave shorter than half a frame shift. The error is about a rate that can't be resampled.
 func (e *Extractor) Extract(dst []float32, wave []float32, rate int, a *Augment, key uint64) ([]float32, int, error) {
@@ -68,12 +81,16 @@ func (e *Extractor) Extract(dst []float32, wave []float32, rate int, a *Augment,
 	if err != nil {
 		return dst[:0], 0, err
 	}
-	if !ratio.One() {
-		e.resampled = e.o.Resampler.Resample(e.resampled, wave, ratio)
-		wave = e.resampled
+	changes := a.changesSound()
+	if changes || !ratio.One() {
+		e.wave = e.o.Resampler.Resample(e.wave, wave, ratio)
+		wave = e.wave
+	}
+	if changes {
+		e.change(wave, a, key)
 	}
 	var frames int
-	e.logmel, frames = e.bank.compute(e.logmel, wave)
+	e.logmel, frames = e.bank.compute(e.logmel, wave, e.filters(a.Warp(key)))
 	dst = audio.Sized(dst, len(e.logmel))
 	if frames == 0 {
 		return dst, 0, nil
@@ -89,6 +106,18 @@ func (e *Extractor) Extract(dst []float32, wave []float32, rate int, a *Augment,
 	}
 	a.Mask(dst, frames, e.o.NumMels, key)
 	return dst, frames, nil
+}
+
+// filters are the mel filters for a factor of frequencies.
+func (e *Extractor) filters(factor float64) []melFilter {
+	if factor == 1 {
+		return e.mels.filters
+	}
+	if e.warped == nil {
+		e.warped = newFilterBank(e.o)
+	}
+	e.warped.fill(e.o, newWarp(factor, e.o.SampleRate))
+	return e.warped.filters
 }
 
 func narrow(dst []float32, x []float64) {

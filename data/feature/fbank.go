@@ -9,8 +9,7 @@ import (
 
 // bank computes log-mel energies at one rate. It belongs to one goroutine.
 type bank struct {
-	rate, size, shift int // Hz; samples of a window and between windows
-	filters           []melFilter
+	rate, size, shift int       // Hz; samples of a window and between windows
 	window            []float64 // [size], the povey window times the sample scale
 	fft               *realFFT
 	log               *logTable
@@ -22,8 +21,7 @@ func newBank(o Options) *bank {
 	size := windowSize(o.SampleRate)
 	b := &bank{
 		rate: o.SampleRate, size: size, shift: o.SampleRate / 100,
-		filters: melFilters(o.SampleRate, o.NumMels, o.LowHz, o.high()),
-		window:  make([]float64, size), edge: make([]float32, size),
+		window: make([]float64, size), edge: make([]float32, size),
 		fft: newRealFFT(fftSize(o.SampleRate)), log: newLogTable(),
 	}
 	b.power = make([]float64, b.fft.n/2)
@@ -35,9 +33,9 @@ func newBank(o Options) *bank {
 	return b
 }
 
-// compute appends the log-mel energies [T, bins] of wave to dst[:0].
-func (b *bank) compute(dst []float64, wave []float32) ([]float64, int) {
-	n, bins := frames.Count(len(wave), b.rate), len(b.filters)
+// compute appends the log-mel energies [T, bins] of wave, bins being that of the filters, to dst[:0].
+func (b *bank) compute(dst []float64, wave []float32, filters []melFilter) ([]float64, int) {
+	n, bins := frames.Count(len(wave), b.rate), len(filters)
 	dst = audio.Sized(dst, n*bins)
 	for t := range n {
 		start := t*b.shift + b.shift/2 - b.size/2
@@ -50,7 +48,7 @@ func (b *bank) compute(dst []float64, wave []float32) ([]float64, int) {
 		b.fft.power(b.power)
 		row := dst[t*bins : (t+1)*bins]
 		for i := range row {
-			f := &b.filters[i]
+			f := &filters[i]
 			p := b.power[f.start:][:len(f.weights)]
 			sum := 0.0
 			for j, w := range f.weights {

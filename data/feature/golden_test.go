@@ -78,7 +78,7 @@ func TestCaseMelFilters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
-		empty := MelEmpty(c.SampleRate, c.Bins, 20, float64(c.SampleRate)/2)
+		empty := MelEmpty(c.SampleRate, c.Bins, 20)
 		if !slices.Equal(empty, c.Empty) {
 			t.Errorf("%d Hz, %d bins: empty %v, want %v", c.SampleRate, c.Bins, empty, c.Empty)
 		}
@@ -173,7 +173,7 @@ func TestCaseToneResampled(t *testing.T) {
 	top, high := float64(row[0]), math.Inf(-1)
 	for i, v := range row {
 		top = max(top, float64(v))
-		if f := e.bank.filters[i]; float64(f.start)*16000/512 > 4500 {
+		if f := e.mels.filters[i]; float64(f.start)*16000/512 > 4500 {
 			high = max(high, float64(v))
 		}
 	}

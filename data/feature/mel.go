@@ -11,42 +11,67 @@ type melFilter struct {
 // mel is the mel scale of HTK and Kaldi.
 func mel(hz float64) float64 { return 1127 * math.Log1p(hz/700) }
 
-// melFilters are triangles that are equal in width on the mel scale, each from the
-// center of its left neighbor to that of its right one. The Nyquist bin has no weight.
-func melFilters(rate, bins int, low, high float64) []melFilter {
-	size := fftSize(rate)
-	at := make([]float64, size/2)
-	for i := range at {
-		at[i] = mel(float64(i) * (float64(rate) / float64(size)))
+// filterBank is mel filters, and the memory that they are made in again and again.
+type filterBank struct {
+	filters []melFilter
+	weights []float64 // of all filters, one behind the other: each FFT bin is in two at most
+	at      []float64 // [fft/2], where the FFT bins lie on the mel scale
+}
+
+func newFilterBank(o Options) *filterBank {
+	half := fftSize(o.SampleRate) / 2
+	return &filterBank{filters: make([]melFilter, o.NumMels), weights: make([]float64, 0, 2*half), at: make([]float64, half)}
+}
+
+// fill makes triangles that are equal in width on the mel scale, each from the center of its left neighbor to that of
+// its right one. A frequency counts as the one that the warp makes of it. The Nyquist bin has no weight.
+func (b *filterBank) fill(o Options, w warp) {
+	rate, size := o.SampleRate, fftSize(o.SampleRate)
+	for i := range b.at {
+		b.at[i] = mel(w.hz(float64(i) * (float64(rate) / float64(size))))
 	}
-	bottom := mel(low)
-	step := (mel(high) - bottom) / float64(bins+1)
-	filters := make([]melFilter, bins)
-	for b := range filters {
-		left, center, right := bottom+step*float64(b), bottom+step*float64(b+1), bottom+step*float64(b+2)
-		f := &filters[b]
-		for i, m := range at {
-			w := min((m-left)/(center-left), (right-m)/(right-center))
+	bottom := mel(o.LowHz)
+	step := (mel(o.high()) - bottom) / float64(len(b.filters)+1)
+	b.weights = b.weights[:0]
+	from := 0 // the first FFT bin that this filter or a later one may reach
+	for k := range b.filters {
+		left, center, right := bottom+step*float64(k), bottom+step*float64(k+1), bottom+step*float64(k+2)
+		for from < len(b.at) && b.at[from] <= left {
+			from++
+		}
+		f := &b.filters[k]
+		f.start = 0
+		first := len(b.weights)
+		for i := from; i < len(b.at) && b.at[i] < right; i++ {
+			w := min((b.at[i]-left)/(center-left), (right-b.at[i])/(right-center))
 			if w <= 0 {
 				continue
 			}
-			if len(f.weights) == 0 {
+			if len(b.weights) == first {
 				f.start = i
 			}
-			f.weights = append(f.weights, w)
+			b.weights = append(b.weights, w)
 		}
+		f.weights = b.weights[first:]
 	}
-	return filters
 }
 
-// MelEmpty lists the mel filters, counted from 0, that no FFT bin reaches: with more
-// bins than the spectrum can fill, some would be at the floor for any sound.
-func MelEmpty(rate, bins int, low, high float64) []int {
+// empty lists the filters, counted from 0, that no FFT bin reaches.
+func (b *filterBank) empty() []int {
 	var empty []int
-	for i, f := range melFilters(rate, bins, low, high) {
+	for i, f := range b.filters {
 		if len(f.weights) == 0 {
 			empty = append(empty, i)
 		}
 	}
 	return empty
+}
+
+// MelEmpty lists the mel filters, counted from 0, that no FFT bin reaches: with more
+// bins than the spectrum can fill, some would be at the floor for any sound.
+func MelEmpty(rate, bins int, low float64) []int {
+	o := Options{SampleRate: rate, NumMels: bins, LowHz: low}
+	b := newFilterBank(o)
+	b.fill(o, unwarped)
+	return b.empty()
 }

@@ -65,7 +65,7 @@ func (o Options) Validate() error {
 		case o.NumMels > fftSize(o.SampleRate):
 			complain("num_mels is %d; an FFT of %d points can't fill that many bins: use fewer", o.NumMels, fftSize(o.SampleRate))
 		default:
-			if empty := MelEmpty(o.SampleRate, o.NumMels, o.LowHz, high); len(empty) > 0 {
+			if empty := MelEmpty(o.SampleRate, o.NumMels, o.LowHz); len(empty) > 0 {
 				complain("mel filters %s of %d catch no bin of the %d-point FFT at %d Hz "+
 					"and would always be at the floor; use fewer bins (num_mels)",
 					words.List(numerals(empty), 10), o.NumMels, fftSize(o.SampleRate), o.SampleRate)

@@ -1,5 +1,3 @@
-"use strict";
-
 // The picture: across are steps, upwards bytes of the arena. A step i takes the place from i to i+1.
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -172,12 +170,6 @@ function drawCurve() {
   pen.strokeStyle = color("ink");
   pen.lineWidth = 1.5;
   pen.stroke();
-}
-
-// niceSpacing is the smallest of 1, 2 or 5 times a power of ten that is at least x.
-function niceSpacing(x) {
-  const power = 10 ** Math.floor(Math.log10(x));
-  return [1, 2, 5, 10].find(m => m * power >= x * 0.999999) * power;
 }
 
 function drawAxes(snap) {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+
+	"konkanitrain/internal/page"
 )
 
 // Page is what the picture shows: the programs (batch shapes) of a plan.
@@ -48,16 +50,18 @@ var (
 	//go:embed page.html
 	pageHTML string
 	//go:embed page.css
-	pageCSS string
+	ownCSS string
 	//go:embed chart.js
 	chartJS string
 	//go:embed table.js
 	tableJS string
 	//go:embed page.js
 	pageJS string
+
+	pageCSS = page.CSS + ownCSS
 )
 
-var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+var pageTemplate = page.Template(pageHTML, nil)
 
 // Write writes the page. The error says what in p contradicts itself, or that w takes no more. All texts of p are
 // shown as they are: none is taken for HTML.
@@ -76,6 +80,6 @@ func Write(w io.Writer, p Page) error {
 		"Table":  summarize(first, peak(first.live())),
 		"CSS":    template.CSS(pageCSS),
 		"Data":   template.JS(data),
-		"Script": template.JS(chartJS + tableJS + pageJS),
+		"Script": template.JS(page.Script + chartJS + tableJS + pageJS),
 	})
 }

@@ -147,9 +147,10 @@ func FuzzTextsAreOnlyTexts(f *testing.F) {
 // The page is one file: it names no other, and none of its parts ends the element that holds it.
 func TestPageIsOneFile(t *testing.T) {
 	page := written(t, small())
+	loads := strings.ReplaceAll(page, `"http://www.w3.org/2000/svg"`, "") // the name of a language
 	for _, other := range []string{"://", "src=", "href=", "url(", "@import", "import("} {
-		if at := strings.Index(page, other); at >= 0 {
-			t.Errorf("%s in the page: %.60q", other, page[at:])
+		if at := strings.Index(loads, other); at >= 0 {
+			t.Errorf("%s in the page: %.60q", other, loads[at:])
 		}
 	}
 	for name, text := range map[string]string{"chart.js": chartJS, "table.js": tableJS, "page.js": pageJS, "page.css": pageCSS} {

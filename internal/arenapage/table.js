@@ -4,13 +4,6 @@ const opened = new Set(); // parts whose buffers are listed
 
 const columns = ["place in the network", "bytes", "share of the arena", "by kind"];
 
-// element makes an element with properties and children.
-function element(tag, properties, ...children) {
-  const e = Object.assign(document.createElement(tag), properties);
-  e.append(...children);
-  return e;
-}
-
 // holders are the parts of the network that hold memory during a step, the largest first, equal ones in the order of
 // the buffers.
 function holders(step) {

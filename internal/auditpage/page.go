@@ -12,6 +12,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"konkanitrain/internal/page"
 )
 
 // Page is what is shown, from top to bottom. All of it is for people: numbers are texts with their units.
@@ -65,23 +67,21 @@ type Chart struct {
 }
 
 // Table is a table. The first cell of a row is its name.
-type Table struct {
-	Title string
-	Head  []string
-	Rows  [][]string
-	More  string // what is said below it
-}
+type Table = page.Table
 
 var (
 	//go:embed page.html
 	pageHTML string
 	//go:embed page.css
-	pageCSS string
+	ownCSS string
 	//go:embed page.js
-	pageJS string
+	ownJS string
+
+	pageCSS = page.CSS + ownCSS
+	pageJS  = page.Script + ownJS
 )
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"sound": soundURL, "more": more}).Parse(pageHTML))
+var pageTemplate = page.Template(pageHTML, template.FuncMap{"sound": soundURL, "more": more})
 
 // Write writes the page. The error says that w takes no more. All texts of p are shown as they are: none is taken for
 // HTML.

@@ -1,23 +1,8 @@
-"use strict";
 // Histograms, drawn from the data that the page carries. Of sounds only one plays at a time.
 
 const sets = JSON.parse(document.getElementById("data").textContent);
 const choice = document.getElementById("set");
 const width = 300, height = 100; // of a drawing, in its own units
-
-const number = v => v.toLocaleString("en", {maximumSignificantDigits: 4});
-
-function element(name, properties = {}, ...children) {
-  const e = Object.assign(document.createElement(name), properties);
-  e.append(...children);
-  return e;
-}
-
-function shape(name, attributes) {
-  const e = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const key in attributes) e.setAttribute(key, attributes[key]);
-  return e;
-}
 
 // range is what bar i of a chart counts, in words.
 function range(chart, i) {

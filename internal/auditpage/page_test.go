@@ -107,7 +107,7 @@ func FuzzTextsAreOnlyTexts(f *testing.F) {
 		p.Findings[0].Title, p.Findings[0].Grade = text, text
 		p.Findings[0].Items[0] = Item{Where: text, Name: text, Length: text, Detail: text, Text: text, Sound: tone(0.1), Cut: text}
 		p.Sets[0].Name, p.Sets[0].Charts[0].Title, p.Sets[0].Charts[0].Facts = text, text, text
-		p.Tables[0] = Table{text, []string{text}, [][]string{{text, text}}, text}
+		p.Tables[0] = Table{Title: text, Head: []string{text}, Rows: [][]string{{text, text}}, More: text}
 		return written(t, p)
 	}
 	clean := page(f, "clean")

@@ -79,6 +79,16 @@ func optimizerCases() (cases []Case) {
 		})
 	}
 
+	for _, share := range []float64{1e-4, 9. / 11, 1} {
+		for _, n := range []int{1, 1003} {
+			cases = append(cases, Case{
+				Name: fmt.Sprintf("ema/share %.2g, %d", share, n), Make: func() *op.Op { return op.NewEMA(n) },
+				In:  []op.Array{Floats(r, n), Floats(r, n), Values(float64(float32(share)))},
+				Tol: 7.2e-7, Size: 1, Why: "a difference, a product and a sum of numbers below 8: three roundings of 2.4e-7 at most",
+			})
+		}
+	}
+
 	const n = 10000 // more than the kernel judges at a time
 	largest := make([]float64, n)
 	for i := range largest {

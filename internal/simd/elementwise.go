@@ -39,6 +39,10 @@ func AddScaled(dst, a []float32, alpha float32, b []float32) {
 // Axpy sets dst[i] += alpha*x[i].
 func Axpy(dst []float32, alpha float32, x []float32) { active.axpy(dst, alpha, x[:len(dst)]) }
 
+// Approach moves dst by a share of the way to x: dst[i] += share*(x[i]-dst[i]). Where both are equal dst
+// stays; a difference beyond the largest float32 is infinite.
+func Approach(dst []float32, share float32, x []float32) { active.approach(dst, share, x[:len(dst)]) }
+
 // Scale sets dst[i] = alpha*x[i].
 func Scale(dst []float32, alpha float32, x []float32) { active.scale(dst, alpha, x[:len(dst)]) }
 

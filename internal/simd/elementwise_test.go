@@ -66,6 +66,11 @@ var elementOps = []elementOp{
 			x := float64(float32(0.3)) * v[1]
 			return v[0] + x, math.Abs(v[0]) + 2*math.Abs(x)
 		}, 0.5 * ulp, 1.5e-45},
+	{"Approach", 2, func(d []float32, in [][]float32) { copy(d, in[0]); Approach(d, 0.3, in[1]) },
+		func(v []float64) (float64, float64) {
+			way := float64(float32(0.3)) * float64(float32(v[1]-v[0]))
+			return v[0] + way, math.Abs(v[0]) + 2*math.Abs(way)
+		}, 0.5 * ulp, 1.5e-45},
 	{"Scale", 1, func(d []float32, in [][]float32) { Scale(d, 0.3, in[0]) },
 		func(v []float64) (float64, float64) { return whole(float64(float32(0.3)) * v[0]) }, 0.5 * ulp, 1.5e-45},
 	{"MulAdd", 3, func(d []float32, in [][]float32) { copy(d, in[0]); MulAdd(d, in[1], in[2]) },
@@ -125,7 +130,7 @@ func (o elementOp) check(t *testing.T, r *rand.Rand, n int, value func() float32
 		}
 	}
 	// dst may be any of the inputs. The ones that copy into dst first are in place by themselves.
-	if o.name == "Axpy" || o.name == "MulAdd" {
+	if o.name == "Axpy" || o.name == "Approach" || o.name == "MulAdd" {
 		return
 	}
 	for a := range in {

@@ -15,6 +15,7 @@ type kernels struct {
 	add, mulAdd func(dst, a, b []float32)
 	addScaled   func(dst, a []float32, alpha float32, b []float32)
 	scale, axpy func(dst []float32, alpha float32, x []float32)
+	approach    func(dst []float32, alpha float32, x []float32)
 
 	sum, max   func(x []float32) float32
 	sumSquares func(x []float32) float64

@@ -69,6 +69,11 @@ func scaleAVX2(dst []float32, alpha float32, x []float32)
 //go:noescape
 func shiftAVX2(dst []float32, alpha float32, x []float32)
 
+// approachAVX2 moves dst by a share alpha of the way to x.
+//
+//go:noescape
+func approachAVX2(dst []float32, alpha float32, x []float32)
+
 // axpyAVX2 adds alpha*x to dst.
 //
 //go:noescape
@@ -138,6 +143,11 @@ func scaleAVX512(dst []float32, alpha float32, x []float32)
 //
 //go:noescape
 func shiftAVX512(dst []float32, alpha float32, x []float32)
+
+// approachAVX512 moves dst by a share alpha of the way to x.
+//
+//go:noescape
+func approachAVX512(dst []float32, alpha float32, x []float32)
 
 // axpyAVX512 adds alpha*x to dst.
 //

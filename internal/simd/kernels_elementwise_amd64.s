@@ -1570,6 +1570,77 @@ done5:
 	VZEROUPPER
 	RET
 
+// func approachAVX2(dst []float32, alpha float32, x []float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·approachAVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+32(FP), CX
+	MOVQ         dst_len+8(FP), DX
+	VBROADCASTSS alpha+24(FP), Y0
+	XORQ         BX, BX
+	MOVQ         DX, SI
+	SUBQ         $0x00000020, SI
+	CMPQ         BX, SI
+	JG           end2
+
+loop1:
+	VMOVUPS     (CX)(BX*4), Y1
+	VMOVUPS     (AX)(BX*4), Y2
+	VSUBPS      Y2, Y1, Y1
+	VFMADD231PS Y0, Y1, Y2
+	VMOVUPS     Y2, (AX)(BX*4)
+	VMOVUPS     32(CX)(BX*4), Y1
+	VMOVUPS     32(AX)(BX*4), Y2
+	VSUBPS      Y2, Y1, Y1
+	VFMADD231PS Y0, Y1, Y2
+	VMOVUPS     Y2, 32(AX)(BX*4)
+	VMOVUPS     64(CX)(BX*4), Y1
+	VMOVUPS     64(AX)(BX*4), Y2
+	VSUBPS      Y2, Y1, Y1
+	VFMADD231PS Y0, Y1, Y2
+	VMOVUPS     Y2, 64(AX)(BX*4)
+	VMOVUPS     96(CX)(BX*4), Y1
+	VMOVUPS     96(AX)(BX*4), Y2
+	VSUBPS      Y2, Y1, Y1
+	VFMADD231PS Y0, Y1, Y2
+	VMOVUPS     Y2, 96(AX)(BX*4)
+	ADDQ        $0x00000020, BX
+	CMPQ        BX, SI
+	JLE         loop1
+
+end2:
+	MOVQ DX, SI
+	SUBQ $0x00000008, SI
+	CMPQ BX, SI
+	JG   end4
+
+loop3:
+	VMOVUPS     (CX)(BX*4), Y1
+	VMOVUPS     (AX)(BX*4), Y2
+	VSUBPS      Y2, Y1, Y1
+	VFMADD231PS Y0, Y1, Y2
+	VMOVUPS     Y2, (AX)(BX*4)
+	ADDQ        $0x00000008, BX
+	CMPQ        BX, SI
+	JLE         loop3
+
+end4:
+	MOVQ         DX, SI
+	SUBQ         BX, SI
+	JZ           done5
+	VMOVD        SI, X1
+	VPBROADCASTD X1, Y1
+	VPCMPGTD     lanes<>+0(SB), Y1, Y1
+	VMASKMOVPS   (CX)(BX*4), Y1, Y2
+	VMASKMOVPS   (AX)(BX*4), Y1, Y3
+	VSUBPS       Y3, Y2, Y2
+	VFMADD231PS  Y0, Y2, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
+
+done5:
+	VZEROUPPER
+	RET
+
 // func axpyAVX2(dst []float32, alpha float32, x []float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·axpyAVX2(SB), NOSPLIT, $0-56
@@ -3442,6 +3513,77 @@ end4:
 	VMOVUPS.Z (CX)(BX*4), K1, Z1
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (AX)(BX*4)
+
+done5:
+	VZEROUPPER
+	RET
+
+// func approachAVX512(dst []float32, alpha float32, x []float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·approachAVX512(SB), NOSPLIT, $0-56
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+32(FP), CX
+	MOVQ         dst_len+8(FP), DX
+	VBROADCASTSS alpha+24(FP), Z0
+	XORQ         BX, BX
+	MOVQ         DX, SI
+	SUBQ         $0x00000040, SI
+	CMPQ         BX, SI
+	JG           end2
+
+loop1:
+	VMOVUPS     (CX)(BX*4), Z1
+	VMOVUPS     (AX)(BX*4), Z2
+	VSUBPS      Z2, Z1, Z1
+	VFMADD231PS Z0, Z1, Z2
+	VMOVUPS     Z2, (AX)(BX*4)
+	VMOVUPS     64(CX)(BX*4), Z1
+	VMOVUPS     64(AX)(BX*4), Z2
+	VSUBPS      Z2, Z1, Z1
+	VFMADD231PS Z0, Z1, Z2
+	VMOVUPS     Z2, 64(AX)(BX*4)
+	VMOVUPS     128(CX)(BX*4), Z1
+	VMOVUPS     128(AX)(BX*4), Z2
+	VSUBPS      Z2, Z1, Z1
+	VFMADD231PS Z0, Z1, Z2
+	VMOVUPS     Z2, 128(AX)(BX*4)
+	VMOVUPS     192(CX)(BX*4), Z1
+	VMOVUPS     192(AX)(BX*4), Z2
+	VSUBPS      Z2, Z1, Z1
+	VFMADD231PS Z0, Z1, Z2
+	VMOVUPS     Z2, 192(AX)(BX*4)
+	ADDQ        $0x00000040, BX
+	CMPQ        BX, SI
+	JLE         loop1
+
+end2:
+	MOVQ DX, SI
+	SUBQ $0x00000010, SI
+	CMPQ BX, SI
+	JG   end4
+
+loop3:
+	VMOVUPS     (CX)(BX*4), Z1
+	VMOVUPS     (AX)(BX*4), Z2
+	VSUBPS      Z2, Z1, Z1
+	VFMADD231PS Z0, Z1, Z2
+	VMOVUPS     Z2, (AX)(BX*4)
+	ADDQ        $0x00000010, BX
+	CMPQ        BX, SI
+	JLE         loop3
+
+end4:
+	MOVQ        DX, SI
+	SUBQ        BX, SI
+	JZ          done5
+	MOVL        $0x0000ffff, DX
+	BZHIL       SI, DX, DX
+	KMOVW       DX, K1
+	VMOVUPS.Z   (CX)(BX*4), K1, Z1
+	VMOVUPS.Z   (AX)(BX*4), K1, Z2
+	VSUBPS      Z2, Z1, Z1
+	VFMADD231PS Z0, Z1, Z2
+	VMOVUPS     Z2, K1, (AX)(BX*4)
 
 done5:
 	VZEROUPPER

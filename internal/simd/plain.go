@@ -9,7 +9,7 @@ func plainTier() *kernels {
 		swishGrad: swishGradPlain, reluGrad: reluGradPlain,
 		glu: gluPlain, gluGrad: gluGradPlain,
 		add: addPlain, mulAdd: mulAddPlain,
-		addScaled: addScaledPlain, scale: scalePlain, axpy: axpyPlain,
+		addScaled: addScaledPlain, scale: scalePlain, axpy: axpyPlain, approach: approachPlain,
 		sum: sumPlain, max: maxPlain, sumSquares: sumSquaresPlain,
 		softmax: softmaxPlain, logSoftmax: logSoftmaxPlain, softmaxGrad: softmaxGradPlain,
 		layerNorm: layerNormPlain, layerNormGrad: layerNormGradPlain,

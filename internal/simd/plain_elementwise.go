@@ -86,6 +86,12 @@ func axpyPlain(dst []float32, alpha float32, x []float32) {
 	}
 }
 
+func approachPlain(dst []float32, share float32, x []float32) {
+	for i, v := range x {
+		dst[i] += share * (v - dst[i])
+	}
+}
+
 func scalePlain(dst []float32, alpha float32, x []float32) {
 	for i, v := range x {
 		dst[i] = alpha * v

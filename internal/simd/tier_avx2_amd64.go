@@ -8,7 +8,7 @@ func avx2Tier() *kernels {
 		swishGrad: swishGradAVX2, reluGrad: reluGradAVX2,
 		glu: gluAVX2, gluGrad: gluGradAVX2,
 		add: addAVX2, mulAdd: mulAddAVX2,
-		addScaled: addScaledAVX2, scale: scaleAVX2, axpy: axpyAVX2,
+		addScaled: addScaledAVX2, scale: scaleAVX2, axpy: axpyAVX2, approach: approachAVX2,
 		sum: sumAVX2, max: maxAVX2, sumSquares: sumSquaresAVX2,
 		softmax: avx2Rows.softmax, logSoftmax: avx2Rows.logSoftmax, softmaxGrad: avx2Rows.softmaxGrad,
 		layerNorm: avx2Rows.layerNorm, layerNormGrad: avx2Rows.layerNormGrad,

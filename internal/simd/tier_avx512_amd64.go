@@ -8,7 +8,7 @@ func avx512Tier() *kernels {
 		swishGrad: swishGradAVX512, reluGrad: reluGradAVX512,
 		glu: gluAVX512, gluGrad: gluGradAVX512,
 		add: addAVX512, mulAdd: mulAddAVX512,
-		addScaled: addScaledAVX512, scale: scaleAVX512, axpy: axpyAVX512,
+		addScaled: addScaledAVX512, scale: scaleAVX512, axpy: axpyAVX512, approach: approachAVX512,
 		sum: sumAVX512, max: maxAVX512, sumSquares: sumSquaresAVX512,
 		softmax: avx512Rows.softmax, logSoftmax: avx512Rows.logSoftmax, softmaxGrad: avx512Rows.softmaxGrad,
 		layerNorm: avx512Rows.layerNorm, layerNormGrad: avx512Rows.layerNormGrad,

@@ -144,6 +144,12 @@ func arithmetic(e *emitter) {
 		e.VADDPS(alpha, v, v)
 		return v
 	})
+	scaled("approach", "moves dst by a share alpha of the way to x.", func(v, alpha reg.VecVirtual, c cursor, dst reg.Register) reg.VecVirtual {
+		at := c.load(dst)
+		e.VSUBPS(at, v, v)
+		e.VFMADD231PS(alpha, v, at)
+		return at
+	})
 	scaled("axpy", "adds alpha*x to dst.", func(v, alpha reg.VecVirtual, c cursor, dst reg.Register) reg.VecVirtual {
 		sum := c.load(dst)
 		e.VFMADD231PS(alpha, v, sum)

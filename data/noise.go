@@ -1,0 +1,202 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"konkanitrain/data/audio"
+	"konkanitrain/data/perturb"
+	"konkanitrain/internal/words"
+)
+
+// noiseBytes is the most that recordings of noise take: 70 minutes at 16 kHz.
+const noiseBytes = 128 << 20
+
+// Noise is the recordings that noise for training is taken from, kept in memory at one sample rate. Where all of them
+// would take more than 128 MiB, each is cut to its first seconds, as many as there is room for.
+type Noise struct {
+	Recordings []perturb.Recording // those that Read has found to be usable
+
+	set     *Set
+	keep    []int // samples of each that are kept, at the sample rate
+	most    int   // of keep
+	cut     int   // how many recordings are longer than that
+	pending int64 // bytes that Read will take
+}
+
+// LoadNoise reads manifests of any form, without texts, or folders of sound files, and the headers of what they list;
+// what can't be used is left out, and is in Report. It is an error if nothing can be used. Options are those for
+// training utterances; their limits are of no matter.
+func LoadNoise(ctx context.Context, manifests []string, o Options) (*Noise, error) {
+	return loadNoise(ctx, manifests, o, noiseBytes)
+}
+
+func loadNoise(ctx context.Context, manifests []string, o Options, limit int64) (*Noise, error) {
+	list, err := ParseManifests(manifests)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range list {
+		if m.Weight != 1 {
+			return nil, fmt.Errorf("%v: noise has no weights: all of its recordings are as likely", m)
+		}
+	}
+	set, err := LoadAll(ctx, list, Options{SampleRate: o.SampleRate, PathMap: o.PathMap, Index: o.Index, Workers: o.Workers,
+		SoundOnly: true, SkipBadLines: true, BadLimit: 1})
+	if err != nil {
+		return nil, err
+	}
+	n := &Noise{set: set, keep: make([]int, set.Len())}
+	for i := range n.keep {
+		samples, rate := set.sound(i)
+		ratio, err := audio.Convert(rate, o.SampleRate, audio.Ratio{})
+		if err != nil {
+			return nil, err // Load has left such recordings out
+		}
+		n.keep[i] = ratio.Len(samples)
+	}
+	n.most = fair(n.keep, int(limit/perturb.Bytes(1)))
+	for i, k := range n.keep {
+		if k > n.most {
+			n.keep[i] = n.most
+			n.cut++
+		}
+		n.pending += perturb.Bytes(n.keep[i])
+	}
+	return n, nil
+}
+
+// fair is the largest limit with which numbers that are cut to it sum up to no more than total.
+func fair(numbers []int, total int) int {
+	sorted := slices.Sorted(slices.Values(numbers))
+	for i, n := range sorted {
+		left := len(sorted) - i
+		if n > total/left {
+			return total / left
+		}
+		total -= n
+	}
+	return slices.Max(sorted)
+}
+
+// Report says what was left out when the headers were read.
+func (n *Noise) Report() *Report { return n.set.Report }
+
+// Pending is what Read will take to keep, in bytes; 0 once it was called.
+func (n *Noise) Pending() int64 { return n.pending }
+
+// String says how much there is.
+func (n *Noise) String() string {
+	s := fmt.Sprintf("%s, %s", words.Count(n.set.Len(), "recording"), words.Duration(n.set.Seconds()))
+	if n.cut > 0 {
+		s += fmt.Sprintf("; of %d longer ones the first %.1f s are kept", n.cut, float64(n.most)/float64(n.set.SampleRate))
+	}
+	return s
+}
+
+// Identity is a hash of what Recordings are: names and lengths, in their order. Draws depend on it.
+func (n *Noise) Identity() string {
+	h := fnv.New64a()
+	for _, r := range n.Recordings {
+		fmt.Fprintf(h, "%s\x00%d\n", r.Name, r.Len())
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// Read fills Recordings, in the order of the manifests, whatever the number of workers. What can't be read, or has no
+// sound in it, is left out, and is among the notes; it is an error if nothing is left.
+func (n *Noise) Read(ctx context.Context, workers int) ([]Note, error) {
+	all := make([]perturb.Recording, n.set.Len())
+	shared := audio.NewResampler()
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(max(workers, 1), len(all)) {
+		wait.Go(func() {
+			x := noiseReader{resampler: shared}
+			for i := int(next.Add(1) - 1); i < len(all) && ctx.Err() == nil; i = int(next.Add(1) - 1) {
+				u := n.set.At(i)
+				r, err := x.read(u, n.set.SampleRate, n.keep[i])
+				if err != nil {
+					n.set.found(u, Unreadable, err.Error(), true)
+				}
+				all[i] = r
+			}
+		})
+	}
+	wait.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	n.pending = 0
+	n.Recordings = slices.DeleteFunc(all, func(r perturb.Recording) bool { return r.Len() == 0 })
+	notes := n.set.News()
+	slices.SortFunc(notes, func(a, b Note) int { return strings.Compare(a.ID, b.ID) })
+	if len(n.Recordings) == 0 {
+		return nil, fmt.Errorf("none of the recordings can be used; the first: %v", notes[0])
+	}
+	return notes, nil
+}
+
+// noiseReader reads recordings of noise one after the other.
+type noiseReader struct {
+	reader    audio.Reader
+	resampler *audio.Resampler
+	wave      []float32
+}
+
+// noiseMargin is what is read behind the part that is kept, in seconds: the resampler looks ahead.
+const noiseMargin = 0.1
+
+var errNoNoise = errors.New("there is no sound in it")
+
+// read is the start of a recording: so many samples at a rate.
+func (x *noiseReader) read(u *Utterance, rate, samples int) (perturb.Recording, error) {
+	ratio, err := audio.Convert(u.Rate(), rate, audio.Ratio{})
+	if err != nil {
+		return perturb.Recording{}, err
+	}
+	seconds := min(u.Duration, float64(samples)/float64(rate)+noiseMargin)
+	_, wave, err := x.reader.Read(u.Recording.Source, &u.Recording.Info, u.Offset, seconds)
+	if err != nil {
+		return perturb.Recording{}, err
+	}
+	x.wave = x.resampler.Resample(x.wave, wave, ratio)
+	r, ok := perturb.NewRecording(u.ID, x.wave[:min(len(x.wave), samples)])
+	if !ok {
+		return r, errNoNoise
+	}
+	return r, nil
+}
+
+// soundFiles lists the sound files in a folder and below, by their endings and in the order of their paths.
+func (l *listing) soundFiles(folder string) error {
+	count := 0
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		name := strings.ToLower(filepath.Base(path))
+		if err != nil || d.IsDir() || strings.HasPrefix(name, "._") || !slices.Contains(soundEndings, filepath.Ext(name)) {
+			return err
+		}
+		rel, err := filepath.Rel(folder, path)
+		if err != nil {
+			return err
+		}
+		count++
+		l.add(entry{audio: filepath.ToSlash(rel), file: folder, line: count})
+		return l.ctx.Err()
+	})
+	if err != nil && l.ctx.Err() == nil {
+		return fmt.Errorf("manifest %s: %w", folder, err)
+	}
+	if count == 0 && err == nil {
+		return fmt.Errorf("manifest %s: there is no sound file in this folder or below (%s); it has %s", folder, strings.Join(soundEndings, ", "), contents(folder))
+	}
+	return nil
+}

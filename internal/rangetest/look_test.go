@@ -1,0 +1,110 @@
+package rangetest
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"konkanitrain/internal/testkit/browser"
+)
+
+// TestLook looks at the page in a headless Chromium.
+func TestLook(t *testing.T) {
+	b := browser.Start(t)
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, b *browser.Browser)
+	}{
+		{"the picture is drawn as the losses are", testPicture},
+		{"all can be read in a narrow window", testNarrow},
+		{"light and dark", testSchemes},
+	} {
+		b.Run(t, c.name, c.test)
+	}
+}
+
+// boxes are where elements are in the window: left, top, right and bottom of each.
+func boxes(b *browser.Browser, selector string) [][4]float64 {
+	b.T.Helper()
+	return browser.Eval[[][4]float64](b, fmt.Sprintf(
+		`[...document.querySelectorAll(%q)].map(e => e.getBoundingClientRect()).map(r => [r.left, r.top, r.right, r.bottom])`, selector))
+}
+
+// Dots lie where rates and losses put them on logarithmic scales, marks at their rates, the curve among the dots, and no
+// text lies on another or outside.
+func testPicture(t *testing.T, b *browser.Browser) {
+	r := found()
+	b.Open(written(t, "x", r))
+	dots := boxes(b, "circle")
+	if len(dots) != r.Updates {
+		t.Fatalf("%d dots", len(dots))
+	}
+	first, last := dots[0], dots[len(dots)-1]
+	x := func(rate float64) float64 { // of a dot's left edge
+		return first[0] + math.Log(rate/r.Rates[0])/math.Log(r.Rates[len(dots)-1]/r.Rates[0])*(last[0]-first[0])
+	}
+	high, low := 0, 0
+	for i, v := range r.Losses {
+		if v > r.Losses[high] {
+			high = i
+		}
+		if v < r.Losses[low] {
+			low = i
+		}
+	}
+	for i, dot := range dots {
+		y := dots[low][1] + math.Log(r.Losses[i]/r.Losses[low])/math.Log(r.Losses[high]/r.Losses[low])*(dots[high][1]-dots[low][1])
+		if math.Abs(dot[0]-x(r.Rates[i])) > 0.5 || math.Abs(dot[1]-y) > 0.5 { // pixels
+			t.Errorf("update %d is at %v, want left %.1f, top %.1f", i+1, dot, x(r.Rates[i]), y)
+		}
+	}
+	if dots[low][1] < dots[high][1]+300 || last[0] < first[0]+800 {
+		t.Errorf("the dots take from %v to %v", dots[high], dots[low])
+	}
+	half := (first[2] - first[0]) / 2
+	for class, rate := range map[string]float64{"suggested": r.Suggested, "lowest": r.Lowest.Rate, "steepest": r.Steepest.Rate} {
+		if line := boxes(b, "."+class+" line")[0]; math.Abs(line[0]-half-x(rate)) > 0.5 {
+			t.Errorf("the mark %s is at %v, want %v", class, line[0], x(rate)+half)
+		}
+	}
+	svg := boxes(b, "svg")[0]
+	texts := boxes(b, "svg text")
+	for i, a := range texts {
+		if a[0] < svg[0] || a[1] < svg[1] || a[2] > svg[2] || a[3] > svg[3] {
+			t.Errorf("text %d is at %v, outside of %v", i, a, svg)
+		}
+		for j, c := range texts[:i] {
+			if a[0] < c[2] && c[0] < a[2] && a[1] < c[3] && c[1] < a[3] {
+				t.Errorf("texts %d and %d lie on one another: %v, %v", j, i, a, c)
+			}
+		}
+	}
+}
+
+// In a window of 400 pixels nothing lies outside but the picture, which scrolls by itself with texts of a size to be read.
+func testNarrow(t *testing.T, b *browser.Browser) {
+	r := found()
+	long := "runs/एक_खूब_लांब_नांव_जें_खंयच_मोडना_आनी_ओळींत_मावना_runs/एक_खूब_लांब_नांव_जें_खंयच_मोडना"
+	r.Start = long
+	b.Window(400, 1, "light")
+	defer b.Screen(1, "light")
+	b.Open(written(t, long, r))
+	if w := browser.Eval[float64](b, "document.documentElement.scrollWidth"); w > 400 {
+		t.Errorf("the page is %v pixels wide", w)
+	}
+	if h := browser.Eval[float64](b, "Math.min(...[...document.querySelectorAll('svg text')].map(e => e.getBoundingClientRect().height))"); h < 13 {
+		t.Errorf("texts of the picture are %v pixels high", h)
+	}
+}
+
+func testSchemes(t *testing.T, b *browser.Browser) {
+	defer b.Screen(1, "light")
+	for scheme, color := range browser.Colors(t, pageCSS) {
+		b.Screen(1, scheme)
+		b.Open(written(t, "x", found()))
+		r, g, blue, _ := b.Screenshot().At(2, 2).RGBA()
+		if got := fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, blue>>8); got != color["page"] {
+			t.Errorf("%s: the page is %s, want %s", scheme, got, color["page"])
+		}
+	}
+}

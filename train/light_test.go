@@ -1,0 +1,58 @@
+package train
+
+import (
+	"testing"
+
+	"konkanitrain/internal/testkit"
+)
+
+// In the first epochs augmentation is lighter: none at first. A run that is resumed in the middle of one is the run
+// that was not. Memory was planned for sound at speed 1 too, which is the longest here.
+func TestLightEpochsResume(t *testing.T) {
+	cfg := tiny(t, speak(t, babble(23, 8, 1)...))
+	cfg.Data.Speeds, cfg.Data.LightFirstEpochs, cfg.Optimizer.NumEpochs, cfg.Run.SaveEvery = []float64{1.2, 1.4}, 2, 3, 1000
+	mustRun(t, cfg)
+	cut := elsewhere(t, cfg)
+	for _, until := range []int{4, 9, 14, 18} { // in the first epoch, in the second, in the third
+		cut.Optimizer.MaxUpdates = until
+		mustRun(t, withResume(cut))
+	}
+	cut.Optimizer.MaxUpdates = 0
+	mustEqualRun(t, cut.Run.CheckpointDir, cfg.Run.CheckpointDir, 18)
+
+	without := plain(cfg)
+	without.Data.LightFirstEpochs = 0 // of nothing
+	r, none := start(t, elsewhere(t, cfg), nil), start(t, elsewhere(t, without), nil)
+	for k := range r.sets.loader.Windows() {
+		light, at1 := r.sets.loader.Lengths(0, k, nil), none.sets.loader.Lengths(0, k, nil)
+		for i := range light {
+			if light[i] != at1[i] {
+				t.Errorf("row %d of window %d has %+v, want %+v: there is no speed in the first light epoch", i, k, light[i], at1[i])
+			}
+		}
+	}
+}
+
+// Where nothing is augmented nothing can grow.
+func TestLightEpochsOfNothing(t *testing.T) {
+	cfg := Default()
+	cfg.Data.LightFirstEpochs, cfg.Data.SpecAugment = 2, false
+	if err := cfg.Validate(); err != nil {
+		t.Error(err)
+	}
+	cfg.Data.SpeedPerturb = false
+	testkit.MustFail(t, cfg.Validate(), "light_first_epochs is 2, but no augmentation is on: there is nothing that could grow")
+}
+
+// Utterances that are made up for a plan come at speed 1 too where epochs are light.
+func TestPlanOfLightEpochs(t *testing.T) {
+	o := PlanOptions{Seconds: 3, TokensPerSecond: 10}
+	fast := tiny(t, "")
+	fast.Data.Speeds = []float64{1.5}
+	light, usual := fast, fast
+	light.Data.LightFirstEpochs, usual.Data.SpeedPerturb = 1, false
+	arena := func(c Config) int64 { return mustPlan(t, c, o).AsSet.Arena }
+	if a, b, c := arena(fast), arena(light), arena(usual); a >= b || b != c {
+		t.Errorf("arenas of %d bytes at speed 1.5, %d in light epochs, %d at speed 1; want less, and twice the same", a, b, c)
+	}
+}
