@@ -24,11 +24,14 @@ type Augment struct {
 	TimeShare float64   // the most frames a mask hides, as a share of the utterance
 	VTLP      float64   // frequencies are multiplied by a factor from 1-VTLP to 1+VTLP; 0 for none
 
-	LightEpochs int                 // the first epochs, in which all of this grows from nothing: see At
-	spared      float64             // the share of utterances whose speed is 1 whatever Speeds says
-	NoiseShare  float64             // of utterances that get noise
-	NoiseSNR    [2]float64          // dB, from and to: the ratio of the utterance's power to that of its noise
-	NoiseFrom   []perturb.Recording // that noise is taken from, at the sample rate; none for generated noise
+	NoiseShare  float64    // of utterances that get noise
+	NoiseSNR    [2]float64 // dB, from and to: the ratio of the utterance's power to that of its noise
+	ReverbShare float64    // of utterances that sound in a room
+
+	NoiseFrom []perturb.Recording // that noise is taken from, at the sample rate; none for generated noise
+
+	LightEpochs int     // the first epochs, in which all of this grows from nothing: see At
+	spared      float64 // the share of utterances whose speed is 1 whatever Speeds says
 }
 
 // DefaultAugment is speeds 0.9, 1 and 1.1, two masks of up to 27 bins and five of up
@@ -71,10 +74,11 @@ func (a Augment) Validate() error {
 
 // Sites of the random draws of one key.
 const (
-	siteSpeed = 0x5eed0001
-	siteMask  = 0x5eed0002
-	siteVTLP  = 0x5eed0003
-	siteNoise = 0x5eed0004
+	siteSpeed  = 0x5eed0001
+	siteMask   = 0x5eed0002
+	siteVTLP   = 0x5eed0003
+	siteNoise  = 0x5eed0004
+	siteReverb = 0x5eed0005
 )
 
 // Key is the key of all augmentation draws in an epoch of the utterance whose identity hashes to id (philox.ID).
@@ -99,6 +103,7 @@ func (a *Augment) At(epoch int) Augment {
 	now.TimeShare *= strength
 	now.VTLP *= strength
 	now.NoiseShare *= strength
+	now.ReverbShare *= strength
 	now.spared = 1 - strength
 	return now
 }

@@ -67,6 +67,9 @@ func (e *Extractor) File(dst []float32, path string, offset, duration float64, a
 
 // change changes sound as the key asks for.
 func (e *Extractor) change(wave []float32, a *Augment, key uint64) {
+	if r, drawn := a.Reverb(key); drawn {
+		e.changer.Reverb(wave, r)
+	}
 	if n, drawn := a.Noise(key); drawn {
 		e.changer.Noise(wave, n)
 	}

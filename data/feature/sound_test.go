@@ -16,6 +16,7 @@ var alone = map[string]Augment{
 	"speed":        {Speeds: []float64{0.9, 1.1}},
 	"SpecAugment":  {FreqMasks: 2, FreqWidth: 27, TimeMasks: 5, TimeShare: 0.2},
 	"vtlp":         {VTLP: 0.1},
+	"reverb":       {ReverbShare: 1},
 	"noise":        {NoiseShare: 1, NoiseSNR: [2]float64{5, 25}},
 	"little noise": {NoiseShare: 1, NoiseSNR: [2]float64{100, 100}},
 }
@@ -23,7 +24,7 @@ var alone = map[string]Augment{
 // together is all of them.
 func together() Augment {
 	a := DefaultAugment()
-	a.VTLP = 0.1
+	a.VTLP, a.ReverbShare = 0.1, 0.5
 	a.NoiseShare, a.NoiseSNR = 0.5, [2]float64{5, 25}
 	return a
 }
@@ -112,8 +113,10 @@ func TestEachChangeChanges(t *testing.T) {
 // draws are what is drawn for a key, in words.
 func draws(a *Augment, key uint64) map[string]string {
 	noise, some := a.Noise(key)
+	reverb, any := a.Reverb(key)
 	return map[string]string{
 		"speed": fmt.Sprint(a.Speed(key)), "vtlp": fmt.Sprint(a.Warp(key)), "noise": fmt.Sprint(noise, some),
+		"reverb": fmt.Sprint(reverb, any),
 	}
 }
 
@@ -122,6 +125,7 @@ func TestDrawsAreIndependent(t *testing.T) {
 	all := together()
 	for what, only := range map[string]Augment{
 		"speed": {Speeds: all.Speeds}, "vtlp": {VTLP: all.VTLP}, "noise": {NoiseShare: all.NoiseShare, NoiseSNR: all.NoiseSNR},
+		"reverb": {ReverbShare: all.ReverbShare},
 	} {
 		for i := range 200 {
 			key := Key(1, i, philox.ID("x"))
@@ -136,14 +140,25 @@ func TestDrawsAreIndependent(t *testing.T) {
 func TestShares(t *testing.T) {
 	const keys = 10_000
 	for _, share := range []float64{0, 0.1, 0.5, 1} {
-		a, noisy := Augment{NoiseShare: share}, 0
+		a, counts := Augment{NoiseShare: share, ReverbShare: share}, map[string]int{"noise": 0, "reverb": 0, "both": 0}
 		for i := range keys {
-			if _, some := a.Noise(Key(1, i, philox.ID("x"))); some {
-				noisy++
+			key := Key(1, i, philox.ID("x"))
+			_, noise := a.Noise(key)
+			_, reverb := a.Reverb(key)
+			for what, some := range map[string]bool{"noise": noise, "reverb": reverb, "both": noise && reverb} {
+				if some {
+					counts[what]++
+				}
 			}
 		}
-		if off := math.Abs(float64(noisy) - share*keys); !(off <= 6*math.Sqrt(keys*share*(1-share))) { // six deviations
-			t.Errorf("%d of %d utterances have noise, want %v of them", noisy, keys, share)
+		for what, n := range counts {
+			want := share
+			if what == "both" {
+				want = share * share
+			}
+			if off := math.Abs(float64(n) - want*keys); !(off <= 6*math.Sqrt(keys*want*(1-want))) { // six deviations
+				t.Errorf("%d of %d utterances have %s, want %v of them", n, keys, what, want)
+			}
 		}
 	}
 }
@@ -167,7 +182,7 @@ func TestNoChange(t *testing.T) {
 // Augmentation allocates nothing for an utterance, once its buffers are there.
 func TestAugmentAllocatesNothing(t *testing.T) {
 	a := together()
-	a.NoiseShare = 1
+	a.NoiseShare, a.ReverbShare = 1, 1
 	e, err := New(Default())
 	if err != nil {
 		t.Fatal(err)
@@ -185,6 +200,7 @@ func TestAugmentAllocatesNothing(t *testing.T) {
 func TestSoundErrors(t *testing.T) {
 	for want, a := range map[string]Augment{
 		"noise_share is 1.5":    {NoiseShare: 1.5},
+		"reverb_share is -1":    {ReverbShare: -1},
 		"noise_share is NaN":    {NoiseShare: math.NaN()},
 		"noise_snr is 20,10;":   {NoiseSNR: [2]float64{20, 10}},
 		"noise_snr is -30,10;":  {NoiseSNR: [2]float64{-30, 10}},
