@@ -17,8 +17,9 @@ import (
 	"konkanitrain/op"
 )
 
-// Update is the formula of op.NewAdamW for every element, in plain loops, with each parameter's own factor of the rate and own decay;
-// weights between tensors stay 0, and what is frozen stays what it is. Any number of workers makes the same bits.
+// Update is the formula of op.NewAdamW for every element, in plain loops, with each parameter's own factor of the rate
+// and own decay; weights between tensors stay 0, and what is frozen stays what it is. Any number of workers makes the
+// same bits.
 func TestAdamWIsTheFormula(t *testing.T) {
 	for _, net := range []flatNet{several, scaled} {
 		adamWIsTheFormula(t, net)

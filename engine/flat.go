@@ -172,8 +172,8 @@ func (c *Crew[K]) change(task func(*worker[K]) error) error {
 	return err
 }
 
-// settings are those of the step for the parameters of a group that decay. Decay is decoupled: it is the rate's share of
-// the weight, and so falls with it.
+// settings are those of the step for the parameters of a group that decay. Decay is decoupled: it is the rate's share
+// of the weight, and so falls with it.
 func (s AdamW) settings(g Group) op.AdamSettings {
 	decay := s.Decay
 	if g.Decay.Set {

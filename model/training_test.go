@@ -227,8 +227,8 @@ func TestBranchShrink(t *testing.T) {
 	}
 }
 
-// Every place with dropout has a name of the parameters in front of it, or of an attention's weights, a number, which is
-// that of its draws, and the share that the rules give to its name.
+// Every place with dropout has a name of the parameters in front of it, or of an attention's weights, a number, which
+// is that of its draws, and the share that the rules give to its name.
 func TestDropoutOfParts(t *testing.T) {
 	c := standard(16, 3, 1, 9)
 	c.DropoutOf = []string{"encoder.subsample=0", "encoder.blocks.*.attn=0.25", "encoder.blocks.1=0.5", "*.*.*.*.weights=0.75", "decoder=0"}

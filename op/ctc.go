@@ -20,10 +20,10 @@ const Blank = 0
 //	loss = -log P,  P = alpha[n-1, N-1] + alpha[n-1, N-2]
 //	dlogits[t, c] = dloss (p[t, c] - sum over the states s of class c of alpha[t, s] beta[t, s] / P)
 //
-// With smoothing e, 0 <= e < 1, the loss is mixed with the cross-entropy of each frame with the uniform distribution over
-// the V classes, the blank included (a regularization that Kim et al. 2018, "Improved training for online end-to-end
-// speech recognition systems", do with a divergence from it). Like the likelihood it is a sum over the n frames; it is
-// at least n log V:
+// With smoothing e, 0 <= e < 1, the loss is mixed with the cross-entropy of each frame with the uniform distribution
+// over the V classes, the blank included (a regularization that Kim et al. 2018, "Improved training for online
+// end-to-end speech recognition systems", do with a divergence from it). Like the likelihood it is a sum over the n
+// frames; it is at least n log V:
 //
 //	loss = (1-e) (-log P) + e sum over the frames t of -1/V sum over the classes c of log p[t, c]
 //	dlogits[t, c] = dloss (p[t, c] - (1-e) sum over s as above - e/V)

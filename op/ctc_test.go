@@ -214,8 +214,8 @@ func TestCTCRefuses(t *testing.T) {
 	}
 }
 
-// By hand: with smoothing e the loss is 1-e of the likelihood's and e of each true frame's cross-entropy with the uniform
-// distribution, and where all classes are alike the gradient has nothing of smoothing.
+// By hand: with smoothing e the loss is 1-e of the likelihood's and e of each true frame's cross-entropy with the
+// uniform distribution, and where all classes are alike the gradient has nothing of smoothing.
 func TestCTCSmoothingByHand(t *testing.T) {
 	const e, v = 0.25, 3
 	// Two frames of which one is true: the target has one alignment with it.

@@ -6,9 +6,9 @@ import (
 	G "gorgonia.org/gorgonia"
 )
 
-// Residual is z = x + alpha*drop(y), with drop as in [Graph.Dropout]. With d.Branch it is stochastic depth (Huang et al.
-// 2016, "Deep networks with stochastic depth", section 3): for an utterance z is x with that probability, and else y is
-// also divided by 1 less it, so that nothing has to be scaled where all branches are kept.
+// Residual is z = x + alpha*drop(y), with drop as in [Graph.Dropout]. With d.Branch it is stochastic depth (Huang et
+// al. 2016, "Deep networks with stochastic depth", section 3): for an utterance z is x with that probability, and else
+// y is also divided by 1 less it, so that nothing has to be scaled where all branches are kept.
 //
 //	x, y [B, ...], seeds [B, 2] int or nil -> z like x
 //	dx = dz (the same node)    dy = alpha*drop(dz), or dz itself where that is the same

@@ -8,8 +8,8 @@ import (
 	"konkanitrain/model"
 )
 
-// Tuning says which parameters of a network learn, how fast, and whether averages of them are kept, by patterns of their
-// names. The zero Tuning has all learn alike.
+// Tuning says which parameters of a network learn, how fast, and whether averages of them are kept, by patterns of
+// their names. The zero Tuning has all learn alike.
 type Tuning struct {
 	Freeze   []string       // patterns of parameters that stay as they are: no gradient, no moments, no decay
 	Scales   patterns.Rules // factors of the learning rate; weight decay is a share of the rate, and scaled with it

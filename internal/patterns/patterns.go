@@ -1,6 +1,6 @@
 // Package patterns says which parts of a network a setting is meant for, by names with dots such as
-// encoder.blocks.0.attn: a pattern is the names, or the first of them, that a part's name begins with, and * in it stands
-// for any one name between dots. encoder.blocks.*.attn is the attention of every block, and encoder all of it.
+// encoder.blocks.0.attn: a pattern is the names, or the first of them, that a part's name begins with, and * in it
+// stands for any one name between dots. encoder.blocks.*.attn is the attention of every block, and encoder all of it.
 package patterns
 
 import (
@@ -64,8 +64,8 @@ func closer(a, b []string) bool {
 	return false
 }
 
-// Parse reads rules, each PATTERN=NUMBER, of the setting called key; number is what it calls the numbers. The error says
-// which text is no rule, and what would be one, such as example.
+// Parse reads rules, each PATTERN=NUMBER, of the setting called key; number is what it calls the numbers. The error
+// says which text is no rule, and what would be one, such as example.
 func Parse(key, number, example string, list []string) (rules Rules, err error) {
 	for _, text := range list {
 		pattern, value, ok := strings.Cut(text, "=")
