@@ -23,11 +23,12 @@ type Augment struct {
 	TimeShare float64   // the most frames a mask hides, as a share of the utterance
 	VTLP      float64   // frequencies are multiplied by a factor from 1-VTLP to 1+VTLP; 0 for none
 
-	NoiseShare  float64    // of utterances that get noise
-	NoiseSNR    [2]float64 // dB, from and to: the ratio of the utterance's power to that of its noise
-	ReverbShare float64    // of utterances that sound in a room
-
-	NoiseFrom []perturb.Recording // that noise is taken from, at the sample rate; none for generated noise
+	ReverbShare    float64             // of utterances that sound in a room
+	NoiseShare     float64             // of utterances that get noise
+	NoiseSNR       [2]float64          // dB, from and to: the ratio of the utterance's power to that of its noise
+	NoiseFrom      []perturb.Recording // that noise is taken from, at the sample rate; none for generated noise
+	BandwidthShare float64             // of utterances that go through a narrow channel
+	Volume         float64             // dB, the most of a gain up or down; 0 for none
 }
 
 // DefaultAugment is speeds 0.9, 1 and 1.1, two masks of up to 27 bins and five of up
@@ -72,6 +73,8 @@ const (
 	siteVTLP   = 0x5eed0003
 	siteNoise  = 0x5eed0004
 	siteReverb = 0x5eed0005
+	siteBand   = 0x5eed0006
+	siteVolume = 0x5eed0007
 )
 
 // Key is the key of all augmentation draws in an epoch of the utterance whose identity hashes to id (philox.ID).
