@@ -110,17 +110,17 @@ func (r *Result) steepest(before int) int {
 // noFall is the verdict where no rate makes the loss lower.
 func (r *Result) noFall(noise float64) string {
 	first := r.Smoothed[0]
-	rises := len(r.Smoothed) // from here on
+	rises := len(r.Smoothed) // from here on it is higher
 	for rises > 0 && r.Smoothed[rises-1] > first+noise {
 		rises--
 	}
-	what := fmt.Sprintf("no rate makes the loss lower than it was at the start, %.3g nats a second", first)
+	what := fmt.Sprintf("no rate makes the loss lower than it was at the start, %.3g nats a second, by more than chance may", first)
 	switch {
 	case rises < fewest/2:
-		return what + ": it rises from the first rates on; none is suggested. Look whether all texts belong to their sound"
+		return what + ": it is higher from the first rates on, and none is suggested. Look whether all texts belong to their sound"
 	case rises < len(r.Smoothed):
-		return fmt.Sprintf("%s, and from %.2g on it rises: these weights have no more to gain in so few updates. None is suggested; one above %.1g would harm them",
-			what, r.Rates[rises], r.Rates[rises])
+		return fmt.Sprintf("%s, and from %.2g on it is higher: these weights have little to gain in so few updates. None is suggested; stay well below that one",
+			what, r.Rates[rises])
 	}
-	return what + ", or higher: nothing is learned, and none is suggested. Look what is frozen, and whether all texts belong to their sound"
+	return what + ", and none higher: nothing is learned, and no rate is suggested. Look what is frozen, and whether all texts belong to their sound"
 }
