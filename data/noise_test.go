@@ -39,8 +39,8 @@ func names(n *Noise) (list []string) {
 	return list
 }
 
-// A folder gives its sound files in the order of their paths, at one rate. What is no sound, or silent, is named, and the
-// result doesn't depend on the number of workers.
+// A folder gives its sound files in the order of their paths, at one rate. What is no sound, or silent, is named, and
+// the result doesn't depend on the number of workers.
 func TestNoiseFolder(t *testing.T) {
 	dir := noiseFolder(t)
 	want := []string{"audio/a.wav 8000", "audio/b.wav 16000", "audio/c.wav 24000", "low/d.WAV 8000"}

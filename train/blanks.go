@@ -28,7 +28,7 @@ const (
 // What few and many blanks mean, and what to do about few.
 const (
 	fewBlanksMean  = "the network hardly ever says blank: it holds each letter until the next, letters that are written twice come out once, and pauses are letters"
-	fewBlanksCure  = "A longer warm-up, a lower learning_rate or more utterances in an update (grad_accum) keep a run from this; few get out of it by themselves"
+	fewBlanksCure  = "Few get out of this by themselves, and a run that begins with blanks keeps from it: begin anew with blank_bias 3 and branch_shrink 0.8, as configs/ten_minutes.yaml does; light_first_epochs and a lower learning_rate help too"
 	manyBlanksMean = "hardly anything but blank comes out"
 )
 

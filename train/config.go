@@ -50,9 +50,12 @@ type DataConfig struct {
 	LightFirstEpochs  int       `yaml:"light_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training have lighter augmentation (masks, speeds, warps, noise), none in the first and more from epoch to epoch"`
 	SortFirstEpochs   int       `yaml:"sort_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training go from short utterances to long ones; all others are shuffled"`
 	VTLP              float64   `yaml:"vtlp" default:"0" check:"0..0.5" zero:"off" help:"vocal tract length perturbation in training: frequencies are multiplied by a factor drawn from 1-vtlp to 1+vtlp"`
+	ReverbShare       float64   `yaml:"reverb_share" default:"0" check:"share" zero:"off" help:"share of training utterances that are heard in a room, with reverberation of 0.15 to 0.8 s"`
 	NoiseShare        float64   `yaml:"noise_share" default:"0" check:"share" zero:"off" help:"share of training utterances that noise is added to"`
 	NoiseSNR          []float64 `yaml:"noise_snr" default:"5,25" check:"-20..100" unit:"dB" help:"ratios of an utterance's power to that of its noise in dB, from and to"`
 	NoiseManifest     []string  `yaml:"noise_manifest" default:"" check:"path" help:"recordings to take noise from: a folder of sound files, or a manifest, whose texts are of no matter; may be given several times; none is generated noise: white, pink, brown or hum"`
+	BandwidthShare    float64   `yaml:"bandwidth_share" default:"0" check:"share" zero:"off" help:"share of training utterances that go through a narrow channel: a telephone (300 to 3400 Hz, mu-law), or a low-pass at a frequency that is drawn"`
+	Volume            float64   `yaml:"volume" default:"0" check:"0..60" zero:"off" unit:"dB" help:"gain of training utterances, drawn from -volume to volume dB; samples beyond full scale are clipped, as by a recorder. Where nothing is clipped, normalize utterance takes a gain back"`
 	NumWorkers        int       `yaml:"num_workers" default:"2" check:"1..1024" resume:"free" help:"goroutines that prepare data ahead of training"`
 }
 
@@ -172,8 +175,8 @@ func (c Config) Augment() feature.Augment {
 	if c.Data.SpecAugment {
 		a.FreqMasks, a.FreqWidth, a.TimeMasks, a.TimeShare = c.Data.FreqMasks, c.Data.FreqWidth, c.Data.TimeMasks, c.Data.TimeShare
 	}
-	a.VTLP = c.Data.VTLP
 	a.LightEpochs = c.Data.LightFirstEpochs
+	a.VTLP, a.ReverbShare, a.BandwidthShare, a.Volume = c.Data.VTLP, c.Data.ReverbShare, c.Data.BandwidthShare, c.Data.Volume
 	if len(c.Data.NoiseSNR) == 2 {
 		a.NoiseShare, a.NoiseSNR = c.Data.NoiseShare, [2]float64(c.Data.NoiseSNR)
 	}

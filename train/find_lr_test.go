@@ -73,7 +73,7 @@ func TestFindLR(t *testing.T) {
 	}
 }
 
-// Its updates are those of training: the same windows, in the same order, and the same losses where the rate is the same.
+// Its updates are those of training: the same windows, and the same losses where the rate is the same.
 func TestFindLRTrains(t *testing.T) {
 	cfg := findingIn(t)
 	usual := elsewhere(t, cfg)

@@ -184,7 +184,7 @@ func TestProgressLines(t *testing.T) {
 	var got []record
 	for _, m := range records(t, cfg.Run.CheckpointDir) {
 		if m.Event == "update" {
-			m.Time, m.Loss = "", 0
+			m.Time, m.Loss, m.Rate = "", 0, 0
 			got = append(got, m)
 		}
 	}

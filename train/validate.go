@@ -73,11 +73,11 @@ func (c Config) dataRules(p *settings.Problems) {
 	augment := c.Augment()
 	wrongFeatures, wrongAugment := features.Validate(), augment.Validate()
 	p.Add(settings.About("num_mels sample_rate normalize", wrongFeatures))
-	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share vtlp noise_share noise_snr light_first_epochs", wrongAugment))
+	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share vtlp reverb_share noise_share noise_snr bandwidth_share volume light_first_epochs", wrongAugment))
 	if wrongFeatures == nil && wrongAugment == nil {
 		p.Add(settings.About("vtlp num_mels", augment.CheckWarps(features)))
 	}
-	p.Require(d.LightFirstEpochs == 0 || d.SpecAugment || d.SpeedPerturb || d.VTLP > 0 || d.NoiseShare > 0, "light_first_epochs spec_augment speed_perturb",
+	p.Require(d.LightFirstEpochs == 0 || augment.Any(), "light_first_epochs spec_augment speed_perturb",
 		"light_first_epochs is %d, but no augmentation is on: there is nothing that could grow; set light_first_epochs to 0 as well", d.LightFirstEpochs)
 }
 

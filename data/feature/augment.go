@@ -24,11 +24,15 @@ type Augment struct {
 	TimeShare float64   // the most frames a mask hides, as a share of the utterance
 	VTLP      float64   // frequencies are multiplied by a factor from 1-VTLP to 1+VTLP; 0 for none
 
-	LightEpochs int                 // the first epochs, in which all of this grows from nothing: see At
-	spared      float64             // the share of utterances whose speed is 1 whatever Speeds says
-	NoiseShare  float64             // of utterances that get noise
-	NoiseSNR    [2]float64          // dB, from and to: the ratio of the utterance's power to that of its noise
-	NoiseFrom   []perturb.Recording // that noise is taken from, at the sample rate; none for generated noise
+	ReverbShare    float64             // of utterances that sound in a room
+	NoiseShare     float64             // of utterances that get noise
+	NoiseSNR       [2]float64          // dB, from and to: the ratio of the utterance's power to that of its noise
+	NoiseFrom      []perturb.Recording // that noise is taken from, at the sample rate; none for generated noise
+	BandwidthShare float64             // of utterances that go through a narrow channel
+	Volume         float64             // dB, the most of a gain up or down; 0 for none
+
+	LightEpochs int     // the first epochs, in which all of this grows from nothing: see At
+	spared      float64 // the share of utterances whose speed is 1 whatever Speeds says
 }
 
 // DefaultAugment is speeds 0.9, 1 and 1.1, two masks of up to 27 bins and five of up
@@ -71,10 +75,13 @@ func (a Augment) Validate() error {
 
 // Sites of the random draws of one key.
 const (
-	siteSpeed = 0x5eed0001
-	siteMask  = 0x5eed0002
-	siteVTLP  = 0x5eed0003
-	siteNoise = 0x5eed0004
+	siteSpeed  = 0x5eed0001
+	siteMask   = 0x5eed0002
+	siteVTLP   = 0x5eed0003
+	siteNoise  = 0x5eed0004
+	siteReverb = 0x5eed0005
+	siteBand   = 0x5eed0006
+	siteVolume = 0x5eed0007
 )
 
 // Key is the key of all augmentation draws in an epoch of the utterance whose identity hashes to id (philox.ID).
@@ -82,10 +89,16 @@ func Key(seed uint64, epoch int, id uint64) uint64 {
 	return philox.Key(seed, uint64(epoch), id)
 }
 
+// Any says whether anything is changed.
+func (a *Augment) Any() bool {
+	return len(a.Speeds) > 0 || a.FreqMasks > 0 || a.TimeMasks > 0 || a.VTLP > 0 || a.changesSound()
+}
+
 // At is the augmentation in an epoch, counted from 0. In the first LightEpochs epochs it has the strength
-// epoch / LightEpochs: masks are at most so wide a part of what they are later, and an utterance is played at the speed
-// that is drawn for it with this probability, else at 1. So the first epoch has none; from LightEpochs on At is a
-// itself. Of nil it is no augmentation. What is added to an Augment gets its share of the strength here.
+// epoch / LightEpochs: masks, warps, gains and the shares of changed utterances are at most so large a part of what they
+// are later, and an utterance is played at the speed that is drawn for it with this probability, else at 1. So the first
+// epoch has none; from LightEpochs on At is a itself. Of nil it is no augmentation. What is added to an Augment gets its
+// share of the strength here.
 func (a *Augment) At(epoch int) Augment {
 	if a == nil {
 		return Augment{}
@@ -99,6 +112,9 @@ func (a *Augment) At(epoch int) Augment {
 	now.TimeShare *= strength
 	now.VTLP *= strength
 	now.NoiseShare *= strength
+	now.ReverbShare *= strength
+	now.BandwidthShare *= strength
+	now.Volume *= strength
 	now.spared = 1 - strength
 	return now
 }

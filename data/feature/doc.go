@@ -4,7 +4,8 @@
 // An [Extractor] does it all, in this order, in memory that it reuses:
 //
 //  1. resampling to the sample rate, times the speed that augmentation chose;
-//  2. what else augmentation does to the sound (package perturb): noise;
+//  2. what else augmentation does to the sound (package perturb): a room, noise, a narrow channel, a
+//     gain, in this order;
 //  3. Kaldi's filter bank: windows of 25 ms every 10 ms (snip_edges=false: the frame
 //     count is that of internal/frames, and edges are reflected), DC removed,
 //     pre-emphasis 0.97, povey window, no dither, power spectrum, mel triangles,
@@ -15,7 +16,4 @@
 //
 // A frame never depends on anything but its own utterance: features are computed
 // before padding exists, and all random choices are functions of a key.
-//
-// The FFT is the package's own, in float64; it was measured at a fifth of the time
-// of gonum's dsp/fourier, against which its tests hold it.
 package feature

@@ -65,13 +65,6 @@ func (e *Extractor) File(dst []float32, path string, offset, duration float64, a
 	return Result{Info: info, Features: features, Frames: frames, Speed: a.Speed(key)}, nil
 }
 
-// change changes sound as the key asks for.
-func (e *Extractor) change(wave []float32, a *Augment, key uint64) {
-	if n, drawn := a.Noise(key); drawn {
-		e.changer.Noise(wave, n)
-	}
-}
-
 // Extract resamples a wave at the given rate, changes it as augmentation asks for, computes its
 // filter bank energies, normalizes them and masks them. a is the augmentation, nil for none; key chooses
 // its draws. The features [T, bins] are in dst where its capacity suffices; T is 0 for

@@ -3,6 +3,7 @@ package feature
 import (
 	"fmt"
 	"math"
+	goreflect "reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -122,5 +123,26 @@ func TestPlayed(t *testing.T) {
 	}
 	if err := (Augment{LightEpochs: -1}).Validate(); err == nil || !strings.Contains(err.Error(), "light_first_epochs is -1") {
 		t.Error(err)
+	}
+}
+
+// All that can be set has its strength from At: a setting that At forgets would change utterances from the start.
+func TestLightIsAll(t *testing.T) {
+	a := Augment{Speeds: []float64{0.9, 1.1}, FreqMasks: 2, FreqWidth: 20, TimeMasks: 3, TimeShare: 0.2, VTLP: 0.1, ReverbShare: 0.2,
+		NoiseShare: 0.3, NoiseSNR: [2]float64{5, 25}, BandwidthShare: 0.4, Volume: 6, LightEpochs: 4}
+	first, half, full := a.At(0), a.At(2), a.At(4)
+	if first.changesSound() || first.Warp(7) != 1 || first.Speed(7) != (audio.Ratio{P: 1, Q: 1}) || first.FreqWidth != 0 || first.TimeShare != 0 {
+		t.Errorf("the first epoch changes something: %+v", first)
+	}
+	if half.VTLP != 0.05 || half.ReverbShare != 0.1 || half.NoiseShare != 0.15 || half.BandwidthShare != 0.2 || half.Volume != 3 {
+		t.Errorf("in the middle the strength is not a half: %+v", half)
+	}
+	if !goreflect.DeepEqual(full, a) {
+		t.Errorf("behind the light epochs it is %+v, want %+v", full, a)
+	}
+	for i := range goreflect.TypeFor[Augment]().NumField() { // a new field needs a value above, and a line in At
+		if f := goreflect.TypeFor[Augment]().Field(i); f.IsExported() && f.Name != "NoiseFrom" && goreflect.ValueOf(a).Field(i).IsZero() {
+			t.Errorf("%s is not tried", f.Name)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"konkanitrain/data/audio"
+	"konkanitrain/data/fft"
 	"konkanitrain/data/perturb"
 	"konkanitrain/internal/frames"
 )
@@ -32,6 +33,9 @@ func (a *Augment) scratchBytes(o Options, n int) (bytes int64) {
 	if a.VTLP > 0 {
 		bytes += o.filterBytes()
 	}
+	if a.ReverbShare > 0 {
+		bytes += perturb.ReverbBytes(n, o.SampleRate)
+	}
 	if a.NoiseShare > 0 {
 		bytes += perturb.NoiseBytes(n)
 	}
@@ -47,6 +51,6 @@ func (o Options) filterBytes() int64 {
 // filters.
 func (o Options) tableBytes() int64 {
 	n, size, bins := int64(fftSize(o.SampleRate)), int64(windowSize(o.SampleRate)), int64(o.NumMels)
-	fft := 16*(3*n/2+n/2) + 8*n/2
-	return fft + o.filterBytes() + (8+4)*size + 2*8*bins + int64(unsafe.Sizeof(logTable{}))
+	spectra := 16*3*n/2 + fft.Bytes(int(n/2)) + 8*n/2
+	return spectra + o.filterBytes() + (8+4)*size + 2*8*bins + int64(unsafe.Sizeof(logTable{}))
 }

@@ -16,6 +16,9 @@ var alone = map[string]Augment{
 	"speed":        {Speeds: []float64{0.9, 1.1}},
 	"SpecAugment":  {FreqMasks: 2, FreqWidth: 27, TimeMasks: 5, TimeShare: 0.2},
 	"vtlp":         {VTLP: 0.1},
+	"bandwidth":    {BandwidthShare: 1},
+	"volume":       {Volume: 30},
+	"reverb":       {ReverbShare: 1},
 	"noise":        {NoiseShare: 1, NoiseSNR: [2]float64{5, 25}},
 	"little noise": {NoiseShare: 1, NoiseSNR: [2]float64{100, 100}},
 }
@@ -23,7 +26,7 @@ var alone = map[string]Augment{
 // together is all of them.
 func together() Augment {
 	a := DefaultAugment()
-	a.VTLP = 0.1
+	a.VTLP, a.ReverbShare, a.BandwidthShare, a.Volume = 0.1, 0.5, 0.3, 12
 	a.NoiseShare, a.NoiseSNR = 0.5, [2]float64{5, 25}
 	return a
 }
@@ -86,7 +89,7 @@ func TestEachChangeChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := voice(16000)
+	x := voice(16000) // peaks at 0.8, which clips with 2 dB
 	plain, _, err := e.Extract(nil, x, 16000, nil, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -109,11 +112,16 @@ func TestEachChangeChanges(t *testing.T) {
 	}
 }
 
-// draws are what is drawn for a key, in words.
-func draws(a *Augment, key uint64) map[string]string {
+// drawn are what is drawn for a key.
+func drawn(a *Augment, key uint64) map[string]string {
 	noise, some := a.Noise(key)
+	reverb, any := a.Reverb(key)
+	band, narrow := a.Band(key, 16000)
+	volume, _ := a.Gain(key)
 	return map[string]string{
 		"speed": fmt.Sprint(a.Speed(key)), "vtlp": fmt.Sprint(a.Warp(key)), "noise": fmt.Sprint(noise, some),
+		"reverb":    fmt.Sprint(reverb, any),
+		"bandwidth": fmt.Sprint(band, narrow), "volume": fmt.Sprint(volume),
 	}
 }
 
@@ -122,10 +130,11 @@ func TestDrawsAreIndependent(t *testing.T) {
 	all := together()
 	for what, only := range map[string]Augment{
 		"speed": {Speeds: all.Speeds}, "vtlp": {VTLP: all.VTLP}, "noise": {NoiseShare: all.NoiseShare, NoiseSNR: all.NoiseSNR},
+		"reverb": {ReverbShare: all.ReverbShare}, "bandwidth": {BandwidthShare: all.BandwidthShare}, "volume": {Volume: all.Volume},
 	} {
 		for i := range 200 {
 			key := Key(1, i, philox.ID("x"))
-			if got, want := draws(&only, key)[what], draws(&all, key)[what]; got != want {
+			if got, want := drawn(&only, key)[what], drawn(&all, key)[what]; got != want {
 				t.Fatalf("%s: %s alone, %s with all others", what, got, want)
 			}
 		}
@@ -136,14 +145,27 @@ func TestDrawsAreIndependent(t *testing.T) {
 func TestShares(t *testing.T) {
 	const keys = 10_000
 	for _, share := range []float64{0, 0.1, 0.5, 1} {
-		a, noisy := Augment{NoiseShare: share}, 0
+		a := Augment{NoiseShare: share, ReverbShare: share, BandwidthShare: share}
+		counts := map[string]int{"noise": 0, "reverb": 0, "bandwidth": 0, "all three": 0}
 		for i := range keys {
-			if _, some := a.Noise(Key(1, i, philox.ID("x"))); some {
-				noisy++
+			key := Key(1, i, philox.ID("x"))
+			_, noise := a.Noise(key)
+			_, reverb := a.Reverb(key)
+			_, band := a.Band(key, 16000)
+			for what, some := range map[string]bool{"noise": noise, "reverb": reverb, "bandwidth": band, "all three": noise && reverb && band} {
+				if some {
+					counts[what]++
+				}
 			}
 		}
-		if off := math.Abs(float64(noisy) - share*keys); !(off <= 6*math.Sqrt(keys*share*(1-share))) { // six deviations
-			t.Errorf("%d of %d utterances have noise, want %v of them", noisy, keys, share)
+		for what, n := range counts {
+			want := share
+			if what == "all three" {
+				want = share * share * share
+			}
+			if off := math.Abs(float64(n) - want*keys); !(off <= 6*math.Sqrt(keys*want*(1-want))) { // six deviations
+				t.Errorf("%d of %d utterances have %s, want %v of them", n, keys, what, want)
+			}
 		}
 	}
 }
@@ -167,7 +189,7 @@ func TestNoChange(t *testing.T) {
 // Augmentation allocates nothing for an utterance, once its buffers are there.
 func TestAugmentAllocatesNothing(t *testing.T) {
 	a := together()
-	a.NoiseShare = 1
+	a.NoiseShare, a.ReverbShare, a.BandwidthShare = 1, 1, 1
 	e, err := New(Default())
 	if err != nil {
 		t.Fatal(err)
@@ -185,6 +207,11 @@ func TestAugmentAllocatesNothing(t *testing.T) {
 func TestSoundErrors(t *testing.T) {
 	for want, a := range map[string]Augment{
 		"noise_share is 1.5":    {NoiseShare: 1.5},
+		"reverb_share is -1":    {ReverbShare: -1},
+		"bandwidth_share is 2":  {BandwidthShare: 2},
+		"volume is -1":          {Volume: -1},
+		"volume is 61":          {Volume: 61},
+		"volume is NaN":         {Volume: math.NaN()},
 		"noise_share is NaN":    {NoiseShare: math.NaN()},
 		"noise_snr is 20,10;":   {NoiseSNR: [2]float64{20, 10}},
 		"noise_snr is -30,10;":  {NoiseSNR: [2]float64{-30, 10}},

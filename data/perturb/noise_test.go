@@ -83,7 +83,7 @@ func TestNoiseHasItsRatio(t *testing.T) {
 						x[i] += offset
 					}
 					got := 10 * math.Log10(plainPower(wide(x))/plainPower(added(c, x, n)))
-					// Sums are rounded to float32 at levels of 0.5, by up to 2^-25; noise is down to 0.003 in the shortest.
+					// Sums are rounded to float32 at levels of 0.5, by up to 2^-25; noise is down to 0.003.
 					if !(math.Abs(got-n.SNR) <= 1e-3) {
 						t.Errorf("%d samples at %d Hz, %v: %.5f dB", samples, rate, n, got)
 					}
@@ -139,7 +139,7 @@ func TestColors(t *testing.T) {
 		low := band(d, n, rate, 80, 160)
 		for i, from := range []float64{160, 320, 640, 1280} {
 			got := 10 * math.Log10(low/band(d, n, rate, from, 2*from))
-			// 160 windows of 4 bins and more know a power to 0.2 dB (one deviation), and poles two octaves apart bend by 0.5.
+			// 160 windows of 4 bins and more know a power to 0.2 dB (one deviation); poles two octaves apart bend by 0.5.
 			if want := fall * float64(i+1); !(math.Abs(got-want) <= 1.2) {
 				t.Errorf("%s noise falls by %.2f dB from 80 to %v Hz, want %.2f", color, got, from, want)
 			}

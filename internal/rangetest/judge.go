@@ -44,9 +44,9 @@ const (
 //
 // Suggested is a third of the rate at which the smoothed loss is lowest, in two digits. At that rate itself gains and
 // losses already balance, so it bounds the rates to train with from above; Smith (section 3.3) has their range begin at
-// a third or a quarter of the bound. Two other usual choices are told beside it: a tenth of the rate (as fastai's finder
-// has it) is the cautious one, and the rate at which the loss falls fastest is far too low for a new network with CTC,
-// whose loss falls fastest while it learns nothing but how rare letters are.
+// a third or a quarter of the bound. Two other usual choices are told beside it: a tenth of the rate (as fastai's
+// finder has it) is the cautious one, and the rate at which the loss falls fastest is far too low for a new network
+// with CTC, whose loss falls fastest while it learns nothing but how rare letters are.
 func (t *Test) Judge(start, end string) Result {
 	n := len(t.Points)
 	r := Result{Start: start, End: end, Updates: n, Rates: make([]float64, n), Losses: make([]float64, n), Smoothed: smooth(t.Points)}

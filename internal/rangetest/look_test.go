@@ -30,8 +30,8 @@ func boxes(b *browser.Browser, selector string) [][4]float64 {
 		`[...document.querySelectorAll(%q)].map(e => e.getBoundingClientRect()).map(r => [r.left, r.top, r.right, r.bottom])`, selector))
 }
 
-// Dots lie where rates and losses put them on logarithmic scales, marks at their rates, the curve among the dots, and no
-// text lies on another or outside.
+// Dots lie where rates and losses put them on logarithmic scales, marks and decades at their rates, and no text lies on
+// another or outside.
 func testPicture(t *testing.T, b *browser.Browser) {
 	r := found()
 	b.Open(written(t, "x", r))
@@ -67,7 +67,20 @@ func testPicture(t *testing.T, b *browser.Browser) {
 			t.Errorf("the mark %s is at %v, want %v", class, line[0], x(rate)+half)
 		}
 	}
+	labels := browser.Eval[map[string]float64](b, `Object.fromEntries([...document.querySelectorAll("text.rate")].map(
+		e => [e.textContent, (r => (r.left + r.right) / 2)(e.getBoundingClientRect())]))`)
+	for _, d := range []int{-6, -5, -4, -3, -2, -1} {
+		text := fmt.Sprintf("1e%d", d)
+		if at, there := labels[text]; !there || math.Abs(at-half-x(math.Pow(10, float64(d)))) > 1.5 { // of a text's box
+			t.Errorf("%s stands at %v, want %v", text, at, x(math.Pow(10, float64(d)))+half)
+		}
+	}
 	svg := boxes(b, "svg")[0]
+	for i, dot := range dots {
+		if dot[0] < svg[0] || dot[1] < svg[1] || dot[2] > svg[2] || dot[3] > boxes(b, "text.rate")[0][1] {
+			t.Fatalf("update %d is at %v, outside of the plot", i+1, dot)
+		}
+	}
 	texts := boxes(b, "svg text")
 	for i, a := range texts {
 		if a[0] < svg[0] || a[1] < svg[1] || a[2] > svg[2] || a[3] > svg[3] {
@@ -81,7 +94,7 @@ func testPicture(t *testing.T, b *browser.Browser) {
 	}
 }
 
-// In a window of 400 pixels nothing lies outside but the picture, which scrolls by itself with texts of a size to be read.
+// In a window of 400 pixels nothing lies outside but the picture, which scrolls by itself; its texts can be read.
 func testNarrow(t *testing.T, b *browser.Browser) {
 	r := found()
 	long := "runs/एक_खूब_लांब_नांव_जें_खंयच_मोडना_आनी_ओळींत_मावना_runs/एक_खूब_लांब_नांव_जें_खंयच_मोडना"

@@ -2,6 +2,8 @@ package rangetest
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -43,6 +45,24 @@ func TestPageIsOneFile(t *testing.T) {
 	}
 	if n := len(regexp.MustCompile("<circle").FindAllString(page, -1)); n != r.Updates {
 		t.Errorf("%d dots for %d updates", n, r.Updates)
+	}
+}
+
+// Losses are marked at round values, more of them where few of these lie in between.
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		want      string
+	}{
+		{0.9, 30, "[1 2 5 10 20]"}, {10, 100, "[10 20 50 100]"}, {0.03, 2e4, "[0.1 1 10 100 1000 10000]"}, {6, 7.5, "[6 7]"}, {9.5, 14, "[10 12]"},
+	} {
+		var near []float64 // powers of ten are rounded
+		for _, v := range ticks(c.low, c.high) {
+			near = append(near, math.Round(1e6*v)/1e6)
+		}
+		if got := fmt.Sprintf("%g", near); got != c.want {
+			t.Errorf("from %g to %g: %s, want %s", c.low, c.high, got, c.want)
+		}
 	}
 }
 
