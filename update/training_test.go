@@ -3,10 +3,13 @@ package update
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"konkanitrain/engine"
+	"konkanitrain/internal/safetensors"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
 )
@@ -100,6 +103,45 @@ func TestWeightDecayOfParts(t *testing.T) {
 			if got[i] == want[i] && math.Abs(more) > 1e-6*math.Abs(float64(got[i])) || math.Abs(float64(want[i])-float64(got[i])-more) > 2e-7*max(1, math.Abs(float64(got[i]))) {
 				t.Fatalf("%s[%d] is %g, with the decay of the rest %g, want %g less", p.Name, i, got[i], want[i], more)
 			}
+		}
+	}
+}
+
+// Losses and gradients with intermediate CTC and smoothing are those of PyTorch: testdata/little.py has made them.
+func TestLittleDataIsTheReferences(t *testing.T) {
+	want, err := safetensors.Open(filepath.Join("testdata", "little.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer want.Close()
+	g := openGolden(t, "model_f4")
+	g.net.InterCTCWeight, g.net.CTCSmoothing = 0.4, 0.1
+	r := g.load(newCrew(t, g.net, 2))
+	losses := r.pass(g.window, []microBatch{{rows: []int{0, 1, 2, 3}, shape: g.shape}}, Ask{Scale: 1 / float64(len(g.window))})
+	column := func(name string) []float64 {
+		t.Helper()
+		v, _, err := want.Float64s("loss." + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	ctc, inter, ce, total := column("ctc"), column("inter"), column("ce"), column("total")
+	for i, l := range losses {
+		for what, pair := range map[string][2]float64{"ctc": {l.CTC, ctc[i]}, "inter": {l.Inter, inter[i]}, "ce": {l.CE, ce[i]}, "total": {l.Total, total[i]}} {
+			if d := math.Abs(pair[0] - pair[1]); !(d <= 2e-6*max(1, pair[1])) { // as in TestGolden
+				t.Errorf("loss %s of utterance %d is %v, want %v", what, i, pair[0], pair[1])
+			}
+		}
+	}
+	for name, got := range r.reduced() {
+		grad, _, err := want.Floats("grad." + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The gradient of key biases is 0 in exact arithmetic.
+		if d := testkit.RelErr(got, grad); !strings.HasSuffix(name, ".key.bias") && !(d <= 1e-5) {
+			t.Errorf("gradient of %s is off by %.2g of its norm", name, d)
 		}
 	}
 }
