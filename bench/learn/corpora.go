@@ -163,9 +163,9 @@ func prefix(fold string) string {
 // voices of the bundled words, of those that its training set has: two men's and three women's.
 var wordVoices = []string{"v01", "v02", "v05", "v06", "v07"}
 
-// words makes the five folds of the bundled words. In each, four voices say 20 of the 40 words each, so that two of them
-// say every word: the first and the third those of odd numbers, the others those of even ones. The fifth voice says all
-// 40 to test on.
+// words makes the five folds of the bundled words. In each, four voices say 20 of the 40 words each, so that two of
+// them say every word: the first and the third those of odd numbers, the others those of even ones. The fifth voice
+// says all 40 to test on.
 func (c *corpora) words(dir string) ([]fold, error) {
 	folder, err := filepath.Abs(c.examples)
 	if err != nil {

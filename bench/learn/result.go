@@ -57,10 +57,10 @@ type more struct {
 type results struct {
 	path string
 	list []result
+	torn int // bytes of a last line that was cut off: the next result takes its place
 }
 
-// openResults reads a results file, which need not be there. A last line that was cut off is left out of the list, and
-// what follows begins on a line of its own.
+// openResults reads a results file, which need not be there.
 func openResults(path string) (*results, error) {
 	r := &results{path: path}
 	text, err := os.ReadFile(path)
@@ -73,6 +73,7 @@ func openResults(path string) (*results, error) {
 		var one result
 		if err := json.Unmarshal(row, &one); err != nil {
 			if !bytes.HasSuffix(row, []byte("\n")) {
+				r.torn = len(row)
 				break
 			}
 			return nil, fmt.Errorf("%s:%d: no result: %w", path, number, err)
@@ -96,15 +97,26 @@ func (r *results) add(one result) error {
 		return err
 	}
 	defer f.Close()
-	if stat, err := f.Stat(); err == nil && stat.Size() > 0 {
+	stat, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if size := stat.Size() - int64(r.torn); size > 0 {
+		if err := f.Truncate(size); err != nil {
+			return err
+		}
 		var last [1]byte
-		if _, err := f.ReadAt(last[:], stat.Size()-1); err == nil && last[0] != '\n' {
+		if _, err := f.ReadAt(last[:], size-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
 			text = append([]byte("\n"), text...)
 		}
 	}
 	if _, err := f.Write(append(text, '\n')); err != nil {
-		return fmt.Errorf("%s: %w", filepath.Base(r.path), err)
+		return err
 	}
+	r.torn = 0
 	r.list = append(r.list, one)
 	return f.Sync()
 }

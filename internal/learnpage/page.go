@@ -1,6 +1,6 @@
 // Package learnpage writes a page that shows what recipes have come to: tables, and curves of losses and error rates
-// with the spread over seeds. The page is one HTML file that loads nothing else; without JavaScript it shows all but the
-// curves.
+// with the spread over seeds. The page is one HTML file that loads nothing else; without JavaScript it shows all but
+// the curves.
 package learnpage
 
 import (
@@ -72,8 +72,8 @@ var (
 
 var pageTemplate = page.Template(pageHTML, nil)
 
-// Write writes the page. A curve without points, and a chart without curves, is left out. The error says what is wrong with a curve, or that w takes no more. All texts of p are shown as
-// they are: none is taken for HTML.
+// Write writes the page. A curve without points, and a chart without curves, is left out. The error says what is wrong
+// with a curve, or that w takes no more. All texts of p are shown as they are: none is taken for HTML.
 func Write(w io.Writer, p Page) error {
 	charts := make([][]Chart, len(p.Tasks))
 	for i, t := range p.Tasks {
