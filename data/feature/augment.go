@@ -95,10 +95,10 @@ func (a *Augment) Any() bool {
 }
 
 // At is the augmentation in an epoch, counted from 0. In the first LightEpochs epochs it has the strength
-// epoch / LightEpochs: masks, warps, gains and the shares of changed utterances are at most so large a part of what they
-// are later, and an utterance is played at the speed that is drawn for it with this probability, else at 1. So the first
-// epoch has none; from LightEpochs on At is a itself. Of nil it is no augmentation. What is added to an Augment gets its
-// share of the strength here.
+// epoch / LightEpochs: masks, warps, gains and the shares of changed utterances are at most so large a part of what
+// they are later, and an utterance is played at the speed that is drawn for it with this probability, else at 1. So the
+// first epoch has none; from LightEpochs on At is a itself. Of nil it is no augmentation. What is added to an Augment
+// gets its share of the strength here.
 func (a *Augment) At(epoch int) Augment {
 	if a == nil {
 		return Augment{}

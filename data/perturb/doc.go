@@ -3,7 +3,8 @@
 //
 // What is done to an utterance is drawn by functions of a key: [DrawReverb], [DrawNoise], [DrawBand], [DrawVolume]. A
 // [Changer] does it in place: the number of samples stays, and the result is a function of the samples and of what was
-// drawn alone. Sound is of one channel, in [-1, 1] by and large; silence stays silence, and what is finite stays finite.
+// drawn alone. Sound is of one channel, in [-1, 1] by and large; silence stays silence, and what is finite stays
+// finite.
 package perturb
 
 // Changer changes sound at one rate. It keeps its buffers from utterance to utterance and belongs to one goroutine.
