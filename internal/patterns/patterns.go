@@ -65,20 +65,20 @@ func closer(a, b []string) bool {
 }
 
 // Parse reads rules, each PATTERN=NUMBER, of the setting called key; number is what it calls the numbers. The error
-// says which text is no rule, and what would be one, such as example.
+// says which text is no rule, and what would be one, such as example; the rules are those before it.
 func Parse(key, number, example string, list []string) (rules Rules, err error) {
 	for _, text := range list {
 		pattern, value, ok := strings.Cut(text, "=")
 		v, wrong := strconv.ParseFloat(value, 64)
 		switch {
 		case !ok || pattern == "":
-			return nil, fmt.Errorf("%s %q: write PATTERN=%s, such as %s", key, text, strings.ToUpper(number), example)
+			return rules, fmt.Errorf("%s %q: write PATTERN=%s, such as %s", key, text, strings.ToUpper(number), example)
 		case wrong != nil || math.IsInf(v, 0) || math.IsNaN(v):
-			return nil, fmt.Errorf("%s %q: %q is no %s: want a number", key, text, value, number)
+			return rules, fmt.Errorf("%s %q: %q is no %s: want a number", key, text, value, number)
 		}
 		for _, r := range rules {
 			if r.Pattern == pattern && r.Value != v {
-				return nil, fmt.Errorf("%s gives %s two values, %g and %g: give one", key, pattern, r.Value, v)
+				return rules, fmt.Errorf("%s gives %s two values, %g and %g: give one", key, pattern, r.Value, v)
 			}
 		}
 		rules = append(rules, Rule{pattern, v})
