@@ -9,8 +9,8 @@ import (
 	"konkanitrain/model"
 )
 
-// Tuning says which parameters of a network learn, how fast, and whether averages of them are kept. Parameters are named
-// by prefixes: a prefix is a name, or what of it comes before a dot. The zero Tuning has all learn alike.
+// Tuning says which parameters of a network learn, how fast, and whether averages of them are kept. Parameters are
+// named by prefixes: a prefix is a name, or what of it comes before a dot. The zero Tuning has all learn alike.
 type Tuning struct {
 	Freeze   []string // prefixes of parameters that stay as they are: no gradient, no moments, no decay
 	Scales   []Scale  // of learning rates; where several fit a parameter, the one of the longest prefix holds
