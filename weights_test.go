@@ -13,9 +13,9 @@ import (
 // aboveEngine are the rooms that see weights, gradients and moments as streams only, by name, through a replica.
 var aboveEngine = []string{"update", "recognize", "train", "cmd", "bench"}
 
-// TestNoSliceOfWeightsAboveEngine: above package engine nobody holds a slice of weights, gradients or moments: they may
-// lie in a memory that the host can't address. So nothing there asks a buffer for the host's view of it, binds a
-// machine's memory, or calls a slice of floats after one of these.
+// TestNoSliceOfWeightsAboveEngine: above package engine nobody holds a slice of weights, gradients, moments or
+// averages: they may lie in a memory that the host can't address. So nothing there asks a buffer for the host's view of
+// it, binds a machine's memory, or calls a slice of floats after one of these.
 func TestNoSliceOfWeightsAboveEngine(t *testing.T) {
 	files := 0
 	for _, room := range aboveEngine {
@@ -83,7 +83,7 @@ func isFloats(t ast.Expr) bool {
 
 func aboutWeights(name string) bool {
 	name = strings.ToLower(name)
-	for _, word := range []string{"weight", "grad", "moment", "param"} {
+	for _, word := range []string{"weight", "grad", "moment", "average", "param"} {
 		if strings.Contains(name, word) {
 			return true
 		}

@@ -374,7 +374,8 @@ func TestStreamsOfParameters(t *testing.T) {
 		}
 		wants(t, "an unknown name", r.Import(Weights, "ctc.bios", &bytes.Buffer{}), "no parameter ctc.bios")
 		wants(t, "an unknown name", r.Export(FirstMoments, "ctc.bios", io.Discard), "no parameter ctc.bios")
-		wants(t, "an unknown buffer", r.Export(SecondMoments+1, "ctc.bias", io.Discard), "no flat buffer 3")
+		wants(t, "an unknown buffer", r.Export(Averages+1, "ctc.bias", io.Discard), "no flat buffer 4")
+		wants(t, "a buffer that nobody wants", r.Export(Averages, "ctc.bias", io.Discard), "keeps no averages")
 		wants(t, "a writer that fails", r.Export(Weights, "ctc.bias", failing{}), "disk full")
 		wants(t, "a reader that fails", r.Import(Weights, "ctc.bias", failing{}), "disk full")
 	})

@@ -38,9 +38,9 @@ const (
 // DecayElements is the number of elements that share one byte of the decay flags.
 const DecayElements = 16
 
-// CardUpdate is one update of weights on a card: the norm of the gradient, its clipping, AdamW, and a step of the weights'
-// averages. The weights lie in groups of so many elements, one behind the other, n in all; each group has constants of
-// its own. Its operands:
+// CardUpdate is one update of weights on a card: the norm of the gradient, its clipping, AdamW, and a step of the
+// averages of the weights. These lie in groups of so many elements, one behind the other, n in all; each group has
+// constants of its own. Its operands:
 //
 //	In(0) weights [n], In(1) and In(2) first and second moments [n], In(3) gradients [n] with the loss scale: float32
 //	In(4) the float16 copy of the weights [n], which is written; there is none without halves

@@ -71,8 +71,8 @@ func optimizerOf(t testing.TB, path, prefix string) (all []float32) {
 	return all
 }
 
-// The averages are those of the formula, in float64, over the weights after each update; they are the model on disk, and
-// the weights lie beside the moments. Weights and moments are those of a run without averages, to the bit.
+// The averages are those of the formula, in float64, over the weights after each update; they are the model on disk,
+// and the weights lie beside the moments. Weights and moments are those of a run without averages, to the bit.
 func TestMovingAverages(t *testing.T) {
 	cfg := smoothed(t)
 	r := start(t, cfg, nil)

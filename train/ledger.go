@@ -49,13 +49,12 @@ type ledger struct {
 	onDisk    int    // the update that it is of
 	kernels   string // what computes
 	best      string // path of the best checkpoint; "" without one
+	started   time.Time
+	earlier   float64 // seconds of training before this session
 
-	// otherModel says that the weights in memory are not the model of the newest checkpoint, though no update has been made
-	// since: that model is their moving averages, which this run keeps no more.
+	// otherModel says that the weights in memory are not the model of the newest checkpoint, though no update has been
+	// made since: that model is their moving averages, which this run keeps no more.
 	otherModel bool
-
-	started time.Time
-	earlier float64 // seconds of training before this session
 }
 
 // standing says how the state in memory stands to the newest checkpoint.

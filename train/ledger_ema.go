@@ -17,9 +17,6 @@ import (
 // holds the averages, which are what a run validates and what is transcribed with; the weights that training goes on
 // from are in optimizer.safetensors, beside the moments. Of what is frozen there is no average: it is in the model.
 
-// movingAverages is what is said of weights that are averages.
-const movingAverages = "moving averages"
-
 // rawPrefix comes before the names of weights in optimizer.safetensors.
 const rawPrefix = "w."
 

@@ -14,8 +14,8 @@ import (
 	"konkanitrain/update"
 )
 
-// restore sets weights, moments, averages and counters: from a checkpoint, from a model to start from, or anew. windows is the
-// number of windows in an epoch.
+// restore sets weights, moments, averages and counters: from a checkpoint, from a model to start from, or anew. windows
+// is the number of windows in an epoch.
 func (l *ledger) restore(u *update.Updater, train *data.Set, windows int) error {
 	settings, err := l.cfg.settings()
 	if err != nil {

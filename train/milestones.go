@@ -72,10 +72,10 @@ func (r *run) saidInterrupted() error {
 	return fmt.Errorf("%w; go on with: %s", ErrInterrupted, r.ledger.resumeCommand(""))
 }
 
-// score scores a set with the weights in memory, or with their moving averages where there are any, and names files that
-// can't be read any more.
+// score scores a set with the weights in memory, or with their moving averages where there are any, and names files
+// that can't be read any more.
 func (r *run) score(ctx context.Context, s *scored) (e *recognize.Evaluation, err error) {
-	if r.cfg.Tuning().Averages {
+	if r.ledger.memory.averages {
 		if err := r.replica.ExchangeAverages(); err != nil {
 			return nil, err
 		}
@@ -90,10 +90,18 @@ func (r *run) score(ctx context.Context, s *scored) (e *recognize.Evaluation, er
 	return e, err
 }
 
+// scores says what is scored in place of the weights; "" where these are.
+func (r *run) scores() string {
+	if r.ledger.memory.averages {
+		return "moving averages"
+	}
+	return ""
+}
+
 // ofAverages is what stands behind a score that is one of moving averages, in parentheses.
 func (r *run) ofAverages() string {
-	if r.cfg.Tuning().Averages {
-		return " (" + movingAverages + ")"
+	if what := r.scores(); what != "" {
+		return " (" + what + ")"
 	}
 	return ""
 }
@@ -112,16 +120,12 @@ func (r *run) validate(ctx context.Context) error {
 	r.report.say("validation after update %d%s: %v%s", r.updater.Updates, r.ofAverages(), e, mark)
 	r.sayTroubles(e, &r.ledger.state.Blanks)
 	odd, _ := r.judgeBlanks(e)
-	weights := ""
-	if r.cfg.Tuning().Averages {
-		weights = movingAverages
-	}
 	r.record("validation", struct {
 		Update  int    `json:"update"`
 		Weights string `json:"weights,omitempty"`
 		Blanks  blanks `json:"odd_blanks,omitempty"`
 		*recognize.Evaluation
-	}{r.updater.Updates, weights, odd, e})
+	}{r.updater.Updates, r.scores(), odd, e})
 	return nil
 }
 

@@ -242,8 +242,8 @@ func TestSimulatedCardTuning(t *testing.T) {
 	}
 }
 
-// A simulated card keeps averages of what learns, by the formula; where they have changed places with the weights, a pass
-// is that of a network with such weights, in both precisions, and there is no update.
+// A simulated card keeps averages of what learns, by the formula; where they have changed places with the weights, a
+// pass is that of a network with such weights, in both precisions, and there is no update.
 func TestSimulatedCardAverages(t *testing.T) {
 	card := openSimulated(t)
 	net := tinyNetwork(4, 1)

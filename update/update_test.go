@@ -49,7 +49,7 @@ func TestUpdateIsWhatTheOptionsSay(t *testing.T) {
 	if norm := math.Sqrt(squares) / 1024; out.Loss != want || out.Norm != norm {
 		t.Errorf("loss and norm are %v and %v, want %v and %v", out.Loss, out.Norm, want, norm)
 	}
-	step := engine.AdamW{Number: 5, LR: 0.01, GradScale: 0.5 / (out.Norm + 1e-6) / 1024, Decay: 0.25}
+	step := engine.AdamW{Number: 5, LR: 0.01, GradScale: 0.5 / (out.Norm + 1e-6) / 1024, Decay: 0.25, Share: 1}
 	if !slices.Equal(r.steps, []engine.AdamW{step}) || u.Updates != 5 || u.LR != 0.01 || u.LossScale.Good != 1 {
 		t.Errorf("steps are %+v, want %+v; updater %+v", r.steps, step, u)
 	}
