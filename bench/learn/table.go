@@ -59,8 +59,8 @@ func overview(sections []section) page.Table {
 
 // table is all that is known of a task's recipes.
 func (s *section) table() page.Table {
-	t := page.Table{Title: s.name, Head: []string{"recipe", "what", s.measure(), "highest - lowest", "gain, seed by seed", "seeds"},
-		More: s.what + ". Time per update is that of the processor, for all cores together."}
+	t := page.Table{Title: s.name, Head: []string{"recipe", "what", s.measure(), "spread", "gain, seed by seed", "seeds"},
+		More: s.what + ". The spread is from the lowest to the highest seed; time per update is that of the processor, for all cores together."}
 	var names []string // of further test sets
 	for _, r := range s.rows {
 		for _, m := range r.more {
