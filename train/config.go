@@ -48,6 +48,7 @@ type DataConfig struct {
 	SpeedPerturb      bool      `yaml:"speed_perturb" default:"true" check:"any" help:"play training utterances at a speed drawn from speeds"`
 	Speeds            []float64 `yaml:"speeds" default:"0.9,1,1.1" check:"0.5..2" help:"speeds of speed_perturb, all equally likely"`
 	VTLP              float64   `yaml:"vtlp" default:"0" check:"0..0.5" zero:"off" help:"vocal tract length perturbation in training: frequencies are multiplied by a factor drawn from 1-vtlp to 1+vtlp"`
+	Pitch             float64   `yaml:"pitch" default:"0" check:"0..12" zero:"off" unit:"semitones" help:"the most that training utterances are made higher or lower, in semitones; they stay as long as they are"`
 	ReverbShare       float64   `yaml:"reverb_share" default:"0" check:"share" zero:"off" help:"share of training utterances that are heard in a room, with reverberation of 0.15 to 0.8 s"`
 	NoiseShare        float64   `yaml:"noise_share" default:"0" check:"share" zero:"off" help:"share of training utterances that noise is added to"`
 	NoiseSNR          []float64 `yaml:"noise_snr" default:"5,25" check:"-20..100" unit:"dB" help:"ratios of an utterance's power to that of its noise in dB, from and to"`
@@ -161,7 +162,7 @@ func (c Config) Augment() feature.Augment {
 	if c.Data.SpecAugment {
 		a.FreqMasks, a.FreqWidth, a.TimeMasks, a.TimeShare = c.Data.FreqMasks, c.Data.FreqWidth, c.Data.TimeMasks, c.Data.TimeShare
 	}
-	a.VTLP, a.ReverbShare, a.BandwidthShare, a.Volume = c.Data.VTLP, c.Data.ReverbShare, c.Data.BandwidthShare, c.Data.Volume
+	a.VTLP, a.Pitch, a.ReverbShare, a.BandwidthShare, a.Volume = c.Data.VTLP, c.Data.Pitch, c.Data.ReverbShare, c.Data.BandwidthShare, c.Data.Volume
 	if len(c.Data.NoiseSNR) == 2 {
 		a.NoiseShare, a.NoiseSNR = c.Data.NoiseShare, [2]float64(c.Data.NoiseSNR)
 	}
