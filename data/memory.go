@@ -26,7 +26,8 @@ func (l *Loader) Memory() Memory {
 		m.Sound += waveBytes(samples)
 	}
 	m.Sound = min(m.Sound, l.o.CacheWaves)
-	var ratios []audio.Ratio
+	pitches := l.o.Augment.Ratios()
+	ratios := slices.Clone(pitches)
 	longest := map[int]int{} // samples, of those with a rate
 	decoder := int64(0)      // bytes
 	for i := range l.set.Len() {
@@ -46,7 +47,11 @@ func (l *Loader) Memory() Memory {
 			}
 			ratios = append(ratios, ratio)
 			if scratch, err := l.o.Feature.ScratchBytes(samples, rate, speed, l.o.Augment); err == nil {
-				most = max(most, audio.ReadBytes(samples)+scratch+l.o.Feature.Resampler.ScratchBytes(samples, ratio))
+				resampling := l.o.Feature.Resampler.ScratchBytes(samples, ratio)
+				for _, r := range pitches {
+					resampling = max(resampling, l.o.Feature.Resampler.ScratchBytes(ratio.Len(samples), r))
+				}
+				most = max(most, audio.ReadBytes(samples)+scratch+resampling)
 			}
 		}
 	}

@@ -48,6 +48,7 @@ func TestMemory(t *testing.T) {
 		"cached in part": {8000, func(o *LoaderOptions) { o.CacheWaves = 1 << 20 }},
 		"warped":         {8000, func(o *LoaderOptions) { *o = augmented(*o); o.Augment.VTLP = 0.1 }},
 		"with noise":     {8000, func(o *LoaderOptions) { o.Augment = &feature.Augment{NoiseShare: 1} }},
+		"pitched":        {8000, func(o *LoaderOptions) { o.Augment = &feature.Augment{Pitch: 4} }},
 		"in rooms":       {16000, func(o *LoaderOptions) { o.Augment = &feature.Augment{ReverbShare: 1} }},
 		"perturbed":      {16000, func(o *LoaderOptions) { *o = perturbed(*o) }},
 		"peeks":          {8000, func(o *LoaderOptions) { *o = augmented(*o); o.Peeks = true }},

@@ -73,7 +73,7 @@ func (c Config) dataRules(p *settings.Problems) {
 	augment := c.Augment()
 	wrongFeatures, wrongAugment := features.Validate(), augment.Validate()
 	p.Add(settings.About("num_mels sample_rate normalize", wrongFeatures))
-	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share vtlp reverb_share noise_share noise_snr bandwidth_share volume light_first_epochs", wrongAugment))
+	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share vtlp pitch reverb_share noise_share noise_snr bandwidth_share volume light_first_epochs", wrongAugment))
 	if wrongFeatures == nil && wrongAugment == nil {
 		p.Add(settings.About("vtlp num_mels", augment.CheckWarps(features)))
 	}

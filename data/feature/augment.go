@@ -24,6 +24,7 @@ type Augment struct {
 	TimeShare float64   // the most frames a mask hides, as a share of the utterance
 	VTLP      float64   // frequencies are multiplied by a factor from 1-VTLP to 1+VTLP; 0 for none
 
+	Pitch          float64             // semitones, the most that utterances are made higher or lower; 0 for none
 	ReverbShare    float64             // of utterances that sound in a room
 	NoiseShare     float64             // of utterances that get noise
 	NoiseSNR       [2]float64          // dB, from and to: the ratio of the utterance's power to that of its noise
@@ -82,6 +83,7 @@ const (
 	siteReverb = 0x5eed0005
 	siteBand   = 0x5eed0006
 	siteVolume = 0x5eed0007
+	sitePitch  = 0x5eed0008
 )
 
 // Key is the key of all augmentation draws in an epoch of the utterance whose identity hashes to id (philox.ID).
@@ -111,6 +113,7 @@ func (a *Augment) At(epoch int) Augment {
 	now.FreqWidth = int(math.Round(strength * float64(a.FreqWidth)))
 	now.TimeShare *= strength
 	now.VTLP *= strength
+	now.Pitch *= strength
 	now.NoiseShare *= strength
 	now.ReverbShare *= strength
 	now.BandwidthShare *= strength

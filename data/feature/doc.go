@@ -4,8 +4,8 @@
 // An [Extractor] does it all, in this order, in memory that it reuses:
 //
 //  1. resampling to the sample rate, times the speed that augmentation chose;
-//  2. what else augmentation does to the sound (package perturb): a room, noise, a narrow channel, a
-//     gain, in this order;
+//  2. what else augmentation does to the sound (package perturb): pitch, a room, noise, a narrow
+//     channel, a gain, in this order;
 //  3. Kaldi's filter bank: windows of 25 ms every 10 ms (snip_edges=false: the frame
 //     count is that of internal/frames, and edges are reflected), DC removed,
 //     pre-emphasis 0.97, povey window, no dither, power spectrum, mel triangles,

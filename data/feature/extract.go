@@ -30,7 +30,7 @@ func New(o Options) (*Extractor, error) {
 	if o.Resampler == nil {
 		o.Resampler = audio.NewResampler()
 	}
-	e := &Extractor{o: o, bank: newBank(o), mels: newFilterBank(o), changer: perturb.NewChanger(o.SampleRate),
+	e := &Extractor{o: o, bank: newBank(o), mels: newFilterBank(o), changer: perturb.NewChanger(o.SampleRate, o.Resampler),
 		mean: make([]float64, o.NumMels), deviation: make([]float64, o.NumMels)}
 	e.mels.fill(o, unwarped)
 	if o.Normalize == Global {

@@ -33,6 +33,9 @@ func (a *Augment) scratchBytes(o Options, n int) (bytes int64) {
 	if a.VTLP > 0 {
 		bytes += o.filterBytes()
 	}
+	if a.Pitch > 0 {
+		bytes += perturb.PitchBytes(n, o.SampleRate, a.Pitch)
+	}
 	if a.ReverbShare > 0 {
 		bytes += perturb.ReverbBytes(n, o.SampleRate)
 	}
@@ -40,6 +43,14 @@ func (a *Augment) scratchBytes(o Options, n int) (bytes int64) {
 		bytes += perturb.NoiseBytes(n)
 	}
 	return bytes
+}
+
+// Ratios are those that augmentation resamples sound by, beside its speeds.
+func (a *Augment) Ratios() []audio.Ratio {
+	if a == nil || a.Pitch == 0 {
+		return nil
+	}
+	return perturb.PitchRatios(a.Pitch)
 }
 
 // filterBytes is what mel filters take: each frequency is in two, and has its place on the mel scale.

@@ -15,6 +15,9 @@ const (
 	mostVolume            = 60
 )
 
+// mostPitch is an octave, in semitones.
+const mostPitch = 12
+
 // validateSound lists what is wrong with these settings.
 func (a Augment) validateSound() (all []error) {
 	complain := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
@@ -29,6 +32,9 @@ func (a Augment) validateSound() (all []error) {
 	if low, high := a.NoiseSNR[0], a.NoiseSNR[1]; !(low >= lowestSNR && low <= high && high <= highestSNR) {
 		complain("noise_snr is %v,%v; two numbers from %v to %v are possible, the lower one first", low, high, lowestSNR, highestSNR)
 	}
+	if !(a.Pitch >= 0 && a.Pitch <= mostPitch) {
+		complain("pitch is %v; 0 to %v are possible", a.Pitch, mostPitch)
+	}
 	if !(a.Volume >= 0 && a.Volume <= mostVolume) {
 		complain("volume is %v; 0 to %v are possible", a.Volume, mostVolume)
 	}
@@ -37,12 +43,15 @@ func (a Augment) validateSound() (all []error) {
 
 // changesSound says whether any utterance's sound is changed beside its speed.
 func (a *Augment) changesSound() bool {
-	return a != nil && (a.ReverbShare > 0 || a.NoiseShare > 0 || a.BandwidthShare > 0 || a.Volume > 0)
+	return a != nil && (a.Pitch > 0 || a.ReverbShare > 0 || a.NoiseShare > 0 || a.BandwidthShare > 0 || a.Volume > 0)
 }
 
 // change changes sound at the sample rate as the key asks for: the room is heard before the noise, and the recorder
 // comes last.
 func (e *Extractor) change(wave []float32, a *Augment, key uint64) {
+	if p, drawn := a.Shift(key); drawn {
+		e.changer.Pitch(wave, p)
+	}
 	if r, drawn := a.Reverb(key); drawn {
 		e.changer.Reverb(wave, r)
 	}
@@ -55,6 +64,15 @@ func (e *Extractor) change(wave []float32, a *Augment, key uint64) {
 	if v, drawn := a.Gain(key); drawn {
 		e.changer.Volume(wave, v)
 	}
+}
+
+// Shift is how much higher the key's utterance is made, and whether it is.
+func (a *Augment) Shift(key uint64) (p perturb.Pitch, drawn bool) {
+	if a == nil || a.Pitch == 0 {
+		return 0, false
+	}
+	p = perturb.DrawPitch(philox.NewStream(key, sitePitch), a.Pitch)
+	return p, p != 0
 }
 
 // among says whether a share of all utterances has this one in it, by the next draw.

@@ -17,6 +17,7 @@ var alone = map[string]Augment{
 	"SpecAugment":  {FreqMasks: 2, FreqWidth: 27, TimeMasks: 5, TimeShare: 0.2},
 	"vtlp":         {VTLP: 0.1},
 	"bandwidth":    {BandwidthShare: 1},
+	"pitch":        {Pitch: 4},
 	"volume":       {Volume: 30},
 	"reverb":       {ReverbShare: 1},
 	"noise":        {NoiseShare: 1, NoiseSNR: [2]float64{5, 25}},
@@ -26,7 +27,7 @@ var alone = map[string]Augment{
 // together is all of them.
 func together() Augment {
 	a := DefaultAugment()
-	a.VTLP, a.ReverbShare, a.BandwidthShare, a.Volume = 0.1, 0.5, 0.3, 12
+	a.VTLP, a.ReverbShare, a.BandwidthShare, a.Volume, a.Pitch = 0.1, 0.5, 0.3, 12, 2
 	a.NoiseShare, a.NoiseSNR = 0.5, [2]float64{5, 25}
 	return a
 }
@@ -96,7 +97,7 @@ func TestEachChangeChanges(t *testing.T) {
 	}
 	for name, a := range alone {
 		different := map[string]bool{}
-		for _, key := range []uint64{Key(1, 0, 5), Key(2, 0, 5), Key(1, 1, 5), Key(1, 0, 6)} {
+		for _, key := range []uint64{Key(1, 0, 5), Key(3, 0, 5), Key(1, 1, 5), Key(1, 0, 6)} {
 			got, _, err := e.Extract(nil, x, 16000, &a, key)
 			if err != nil {
 				t.Fatal(err)
@@ -118,10 +119,11 @@ func drawn(a *Augment, key uint64) map[string]string {
 	reverb, any := a.Reverb(key)
 	band, narrow := a.Band(key, 16000)
 	volume, _ := a.Gain(key)
+	pitch, _ := a.Shift(key)
 	return map[string]string{
 		"speed": fmt.Sprint(a.Speed(key)), "vtlp": fmt.Sprint(a.Warp(key)), "noise": fmt.Sprint(noise, some),
 		"reverb":    fmt.Sprint(reverb, any),
-		"bandwidth": fmt.Sprint(band, narrow), "volume": fmt.Sprint(volume),
+		"bandwidth": fmt.Sprint(band, narrow), "volume": fmt.Sprint(volume), "pitch": fmt.Sprint(pitch),
 	}
 }
 
@@ -130,7 +132,7 @@ func TestDrawsAreIndependent(t *testing.T) {
 	all := together()
 	for what, only := range map[string]Augment{
 		"speed": {Speeds: all.Speeds}, "vtlp": {VTLP: all.VTLP}, "noise": {NoiseShare: all.NoiseShare, NoiseSNR: all.NoiseSNR},
-		"reverb": {ReverbShare: all.ReverbShare}, "bandwidth": {BandwidthShare: all.BandwidthShare}, "volume": {Volume: all.Volume},
+		"reverb": {ReverbShare: all.ReverbShare}, "bandwidth": {BandwidthShare: all.BandwidthShare}, "volume": {Volume: all.Volume}, "pitch": {Pitch: all.Pitch},
 	} {
 		for i := range 200 {
 			key := Key(1, i, philox.ID("x"))
@@ -209,6 +211,8 @@ func TestSoundErrors(t *testing.T) {
 		"noise_share is 1.5":    {NoiseShare: 1.5},
 		"reverb_share is -1":    {ReverbShare: -1},
 		"bandwidth_share is 2":  {BandwidthShare: 2},
+		"pitch is -1":           {Pitch: -1},
+		"pitch is 12.1":         {Pitch: 12.1},
 		"volume is -1":          {Volume: -1},
 		"volume is 61":          {Volume: 61},
 		"volume is NaN":         {Volume: math.NaN()},

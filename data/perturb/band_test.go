@@ -60,7 +60,7 @@ func TestButterworth(t *testing.T) {
 func TestBand(t *testing.T) {
 	none := math.Inf(-1)
 	for _, rate := range []int{6000, 8000, 16000, 22050} {
-		phone := func(x []float32) { NewChanger(rate).Band(x, Band{true, telephoneHigh}) }
+		phone := func(x []float32) { newChanger(rate).Band(x, Band{true, telephoneHigh}) }
 		for hz, want := range map[float64][2]float64{60: {none, -40}, 150: {-35, -20}, 500: {-1, 0.2}, 1000: {-0.2, 0.2}, 2500: {-0.3, 0.2}, 5000: {none, -40}, 7000: {none, -60}} {
 			if hz >= float64(rate)/2 {
 				continue
@@ -71,7 +71,7 @@ func TestBand(t *testing.T) {
 		}
 		for range 3 {
 			b := Band{High: 0.5 * float64(rate) / 2}
-			change := func(x []float32) { NewChanger(rate).Band(x, b) }
+			change := func(x []float32) { newChanger(rate).Band(x, b) }
 			if below, above := levelOf(rate, 0.7*b.High, change), levelOf(rate, 1.5*b.High, change); !(math.Abs(below) <= 0.1) || !(above < -28) {
 				t.Errorf("%d Hz, %v: %.2f dB below, %.2f above", rate, b, below, above)
 			}
@@ -136,7 +136,7 @@ func TestDrawBand(t *testing.T) {
 			}
 			if key < 20 {
 				x := make([]float32, 100)
-				if NewChanger(rate).Band(x, b); slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
+				if newChanger(rate).Band(x, b); slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
 					t.Fatalf("%d Hz, %v: silence sounds", rate, b)
 				}
 			}
@@ -165,7 +165,7 @@ func TestVolume(t *testing.T) {
 		gain := math.Pow(10, float64(v)/20)
 		x := []float32{0, 1e-4, -0.3, 0.5, -0.9, 1, -1, 1.5}
 		y := slices.Clone(x)
-		NewChanger(16000).Volume(y, v)
+		newChanger(16000).Volume(y, v)
 		for i := range x {
 			if want := math.Max(-1, math.Min(gain*float64(x[i]), 1)); !(math.Abs(float64(y[i])-want) <= 1e-7) {
 				t.Errorf("%v: %v becomes %v, want %v", v, x[i], y[i], want)

@@ -69,7 +69,7 @@ func wide(x []float32) []float64 {
 func TestNoiseHasItsRatio(t *testing.T) {
 	r, _ := NewRecording("rain", testkit.Normal[float32](3, 700))
 	for _, rate := range []int{8000, 11025, 16000} {
-		c := NewChanger(rate)
+		c := newChanger(rate)
 		for _, color := range append(colors[:], "") {
 			var from []Recording
 			if color == "" {
@@ -95,7 +95,7 @@ func TestNoiseHasItsRatio(t *testing.T) {
 
 // To silence, and to a single sample, nothing is added; nor to nothing.
 func TestNoiseLeavesSilence(t *testing.T) {
-	c := NewChanger(16000)
+	c := newChanger(16000)
 	for _, color := range colors {
 		n := drawn(t, color, nil)
 		for _, x := range [][]float32{{}, {0.5}, make([]float32, 1000), slices.Repeat([]float32{0.25}, 333)} {
@@ -135,11 +135,11 @@ func TestColors(t *testing.T) {
 	const rate, n = 16000, 800
 	signal := speech(160 * n)
 	for color, fall := range map[Color]float64{White: 0, Pink: 3.01, Brown: 6.02} {
-		d := added(NewChanger(rate), signal, drawn(t, color, nil))
+		d := added(newChanger(rate), signal, drawn(t, color, nil))
 		low := band(d, n, rate, 80, 160)
 		for i, from := range []float64{160, 320, 640, 1280} {
 			got := 10 * math.Log10(low/band(d, n, rate, from, 2*from))
-			// 160 windows of 4 bins and more know a power to 0.2 dB (one deviation); poles two octaves apart bend by 0.5.
+			// 160 windows of 4 bins and more know a power to 0.2 dB; poles two octaves apart bend it by 0.5.
 			if want := fall * float64(i+1); !(math.Abs(got-want) <= 1.2) {
 				t.Errorf("%s noise falls by %.2f dB from 80 to %v Hz, want %.2f", color, got, from, want)
 			}
@@ -152,7 +152,7 @@ func TestHum(t *testing.T) {
 	for _, c := range []struct{ rate, of50, of60 int }{{8000, 160, 400}, {11025, 441, 735}, {16000, 320, 800}} { // whole periods
 		x := make([]float32, c.rate)
 		for key := range uint64(6) {
-			NewChanger(c.rate).color(x, Noise{Color: Hum, key: key})
+			newChanger(c.rate).color(x, Noise{Color: Hum, key: key})
 			periodic := func(n int) bool { return slices.Equal(x[n:], x[:len(x)-n]) }
 			mains, n := 50, c.of50
 			if !periodic(n) {
@@ -189,13 +189,13 @@ func TestHum(t *testing.T) {
 // What is drawn is a function of the stream, what is heard also of the key, and neither of what the Changer did before.
 func TestNoiseIsAFunctionOfItsDraws(t *testing.T) {
 	x := speech(4000)
-	used := NewChanger(16000)
+	used := newChanger(16000)
 	for key := range uint64(20) {
 		n := DrawNoise(philox.NewStream(key, 1), key, 5, 25, nil)
 		if n != DrawNoise(philox.NewStream(key, 1), key, 5, 25, nil) || !(n.SNR >= 5 && n.SNR <= 25) {
 			t.Fatalf("drawn: %v", n)
 		}
-		if !slices.Equal(added(used, x, n), added(NewChanger(16000), x, n)) {
+		if !slices.Equal(added(used, x, n), added(newChanger(16000), x, n)) {
 			t.Fatalf("%v is another one in a Changer that was used", n)
 		}
 		other := DrawNoise(philox.NewStream(key, 1), key+1, 5, 25, nil)
@@ -246,7 +246,7 @@ func TestNoiseFromRecordings(t *testing.T) {
 	}
 	x := speech(3500)
 	n := Noise{SNR: 3, from: &r, start: 0.4}
-	d := added(NewChanger(16000), x, n)
+	d := added(newChanger(16000), x, n)
 	scale := math.Sqrt(plainPower(d) / plainPower(wide(wave)))
 	for i, v := range d {
 		// 16 bits of a wave that is scaled to 32767 are off by half a step, and the power by half a loop.

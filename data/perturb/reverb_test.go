@@ -38,7 +38,7 @@ func TestConvolve(t *testing.T) {
 // that was drawn.
 func TestResponse(t *testing.T) {
 	for _, rate := range []int{8000, 16000} {
-		c := NewChanger(rate)
+		c := newChanger(rate)
 		for key := range uint64(20) {
 			r := DrawReverb(philox.NewStream(key, 1), key)
 			h := make([]float32, 2*rate)
@@ -79,7 +79,7 @@ func TestResponse(t *testing.T) {
 
 // A room is a function of its draws, whatever was done before; another key has other reflections.
 func TestReverbIsAFunctionOfItsDraws(t *testing.T) {
-	used := NewChanger(8000)
+	used := newChanger(8000)
 	heard := func(c *Changer, n int, r Reverb) []float32 {
 		x := speech(n)
 		c.Reverb(x, r)
@@ -91,7 +91,7 @@ func TestReverbIsAFunctionOfItsDraws(t *testing.T) {
 			t.Fatalf("drawn: %v", r)
 		}
 		for _, n := range []int{1, 3000, 20_000, 100} {
-			if !slices.Equal(heard(used, n, r), heard(NewChanger(8000), n, r)) {
+			if !slices.Equal(heard(used, n, r), heard(newChanger(8000), n, r)) {
 				t.Fatalf("%d samples, %v: others in a Changer that was used", n, r)
 			}
 		}
