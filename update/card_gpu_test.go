@@ -13,6 +13,7 @@ import (
 	"konkanitrain/device/cuda"
 	"konkanitrain/device/cuda/simulated"
 	"konkanitrain/engine"
+	"konkanitrain/internal/patterns"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
 	"konkanitrain/op"
@@ -201,7 +202,7 @@ func TestSimulatedCardTuning(t *testing.T) {
 	net := tinyNetwork(4, 1)
 	tuning := Tuning{
 		Freeze: []string{"encoder.blocks.0", "decoder.embed"},
-		Scales: []Scale{{"encoder", 0.1}, {"encoder.blocks.1.conv", 2}},
+		Scales: patterns.Rules{{Pattern: "encoder", Value: 0.1}, {Pattern: "encoder.blocks.1.conv", Value: 2}},
 	}
 	for _, half := range []bool{false, true} {
 		o := options
@@ -247,7 +248,7 @@ func TestSimulatedCardTuning(t *testing.T) {
 func TestSimulatedCardAverages(t *testing.T) {
 	card := openSimulated(t)
 	net := tinyNetwork(4, 1)
-	tuning := Tuning{Freeze: []string{"encoder.blocks.0"}, Scales: []Scale{{"encoder", 0.1}}, Averages: true}
+	tuning := Tuning{Freeze: []string{"encoder.blocks.0"}, Scales: patterns.Rules{{Pattern: "encoder", Value: 0.1}}, Averages: true}
 	batches := []microBatch{{rows: []int{0, 1, 2, 3}, shape: model.Shape{Batch: 4, Frames: 430, Tokens: 150}}}
 	for _, half := range []bool{false, true} {
 		o := options
