@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	"internal/arenapage":   {"internal/page"}, // a plan's memory as a page
 	"internal/auditpage":   {"internal/page"}, // what was found in sets, as a page
 	"internal/learnpage":   {"internal/page"}, // what recipes have come to, as a page
-	"internal/rangetest":   {},                // finds a learning rate
+	"internal/rangetest":   {"internal/page"}, // finds a learning rate
 	"internal/patterns":    {},                // parts of a network by patterns of their names
 	"internal/frames":      {},                // the arithmetic of lengths
 	"internal/philox":      {},                // random numbers

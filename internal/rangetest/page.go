@@ -7,27 +7,31 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"konkanitrain/internal/page"
 )
 
 var (
 	//go:embed page.html
 	pageHTML string
 	//go:embed page.css
-	pageCSS string
+	ownCSS string
+
+	pageCSS = page.CSS + ownCSS
 )
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+var pageTemplate = page.Template(pageHTML, template.FuncMap{
 	"digits": func(v float64) string { return fmt.Sprintf("%.3g", v) },
-}).Parse(pageHTML))
+})
 
 // WritePage writes a result as a page: one HTML file with a picture, which loads nothing else and needs no JavaScript.
 // Texts are shown as they are: none is taken for HTML. The error says that w takes no more.
 func WritePage(w io.Writer, title string, r Result) error {
-	page := map[string]any{"Title": title, "Result": r, "Course": r.course(), "CSS": template.CSS(pageCSS), "Plot": (*picture)(nil)}
+	shown := map[string]any{"Title": title, "Result": r, "Course": r.course(), "CSS": template.CSS(pageCSS), "Plot": (*picture)(nil)}
 	if r.Updates > 0 {
-		page["Plot"], page["Table"] = r.picture(), r.table()
+		shown["Plot"], shown["Table"] = r.picture(), r.table()
 	}
-	return pageTemplate.Execute(w, page)
+	return pageTemplate.Execute(w, shown)
 }
 
 // picture is the plot of a page, in the units of its own.
