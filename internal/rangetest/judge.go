@@ -45,8 +45,8 @@ const (
 // Suggested is a third of the rate at which the smoothed loss is lowest, in two digits. At that rate itself gains and
 // losses already balance, so it bounds the rates to train with from above; Smith (section 3.3) has their range begin at
 // a third or a quarter of the bound. Two other usual choices are told beside it: a tenth of the rate (as fastai's
-// finder has it) is the cautious one, and the rate at which the loss falls fastest is far too low for a new network
-// with CTC, whose loss falls fastest while it learns nothing but how rare letters are.
+// finder has it), with which a short run gets less far, and the rate at which the loss falls fastest, which is far too
+// low for a new network with CTC: its loss falls fastest while it learns nothing but how rare letters are.
 func (t *Test) Judge(start, end string) Result {
 	n := len(t.Points)
 	r := Result{Start: start, End: end, Updates: n, Rates: make([]float64, n), Losses: make([]float64, n), Smoothed: smooth(t.Points)}
@@ -75,7 +75,7 @@ func (t *Test) Judge(start, end string) Result {
 	}
 	r.Suggested, _ = strconv.ParseFloat(fmt.Sprintf("%.1e", share*r.Lowest.Rate), 64)
 	r.Verdict = fmt.Sprintf("suggested: learning_rate %g, a third of %.2g, at which the loss is lowest (%.3g nats a second); "+
-		"a tenth of it, %.2g, is the cautious choice; the loss falls fastest at %.2g",
+		"others take a tenth of it, %.2g, or the rate at which the loss falls fastest, %.2g",
 		r.Suggested, r.Lowest.Rate, r.Lowest.Loss, r.Lowest.Rate/10, r.Steepest.Rate)
 	return r
 }

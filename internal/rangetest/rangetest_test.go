@@ -102,7 +102,7 @@ func TestJudge(t *testing.T) {
 		if !(math.Abs(r.Suggested/(r.Lowest.Rate/3)-1) <= 0.05) { // two digits of it
 			t.Errorf("%s: suggested is %v, where the loss is lowest at %v", name, r.Suggested, r.Lowest.Rate)
 		}
-		testkit.MustContain(t, r.Verdict, fmt.Sprintf("suggested: learning_rate %g, a third of %.2g, ", r.Suggested, r.Lowest.Rate), fmt.Sprintf("a tenth of it, %.2g, ", r.Lowest.Rate/10), fmt.Sprintf("falls fastest at %.2g", r.Steepest.Rate))
+		testkit.MustContain(t, r.Verdict, fmt.Sprintf("suggested: learning_rate %g, a third of %.2g, ", r.Suggested, r.Lowest.Rate), fmt.Sprintf("a tenth of it, %.2g, ", r.Lowest.Rate/10), fmt.Sprintf("falls fastest, %.2g", r.Steepest.Rate))
 	}
 }
 
@@ -166,7 +166,7 @@ const valleyText = `learning rate range test from new weights: 182 updates, with
      9.2 │                                   •••••••••
          └┴──────────┴──────────┴─────────┴▲─────────┴──────────┴─────
           1e-6       1e-5       1e-4      1e-3       1e-2       1e-1
-suggested: learning_rate 0.0012, a third of 0.0036, at which the loss is lowest (9.2 nats a second); a tenth of it, 0.00036, is the cautious choice; the loss falls fastest at 9.1e-05
+suggested: learning_rate 0.0012, a third of 0.0036, at which the loss is lowest (9.2 nats a second); others take a tenth of it, 0.00036, or the rate at which the loss falls fastest, 9.1e-05
 `
 
 // As text a result has its figures, a plot and the verdict; where the curve is steep the plot has no gap.
