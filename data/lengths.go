@@ -76,6 +76,12 @@ func (l *Loader) augment(i int) *feature.Augment {
 	return l.o.Augment
 }
 
+// Draws is the augmentation of utterance i, nil for none, and the key of its draws in an epoch: what a
+// [feature.Extractor] is given for it when the epoch has it for the first time.
+func (l *Loader) Draws(epoch, i int) (*feature.Augment, uint64) {
+	return l.augment(i), l.key(epoch, l.set.key(i))
+}
+
 // fitSpeeds makes an Augment for each set of speeds that some utterances fit, if they are the Loader's own.
 func (l *Loader) fitSpeeds() {
 	if l.o.Augment == nil || !slices.Equal(l.o.Augment.Speeds, l.set.speeds) {

@@ -115,6 +115,9 @@ func NewLoader(s *Set, o LoaderOptions) (*Loader, error) {
 	return l, nil
 }
 
+// Set is the set whose windows these are.
+func (l *Loader) Set() *Set { return l.set }
+
 // Windows is the number of windows in an epoch.
 func (l *Loader) Windows() int {
 	if l.order != nil {

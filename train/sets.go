@@ -47,15 +47,22 @@ func (r *run) loadData(ctx context.Context) error {
 
 // trainingLoader loads the windows of a set to train on. A profile has no sorted epochs: its few updates stand for all.
 func (r *run) trainingLoader(set *data.Set) (*data.Loader, error) {
-	augment, sorted := r.cfg.Augment(), r.cfg.Data.SortFirstEpochs
+	o := r.cfg.loading(r.ledger.state.Stats, r.sets.noise)
+	o.Peeks = r.onCard()
 	if r.profiling() || r.finding != nil {
-		sorted = 0
+		o.Sorted = 0
 	}
-	augment.NoiseFrom = recordings(r.sets.noise)
-	return data.NewLoader(set, data.LoaderOptions{
-		Seed: r.cfg.Run.Seed, Window: r.cfg.Window(), Sorted: sorted, Augment: &augment, Feature: r.cfg.Features(r.ledger.state.Stats),
-		Workers: r.cfg.Data.NumWorkers, CacheWaves: cacheWaves, Peeks: r.onCard(),
-	})
+	return data.NewLoader(set, o)
+}
+
+// loading says how utterances to train on are loaded; stats are needed for global normalization.
+func (c Config) loading(stats *feature.Stats, noise *data.Noise) data.LoaderOptions {
+	augment := c.Augment()
+	augment.NoiseFrom = recordings(noise)
+	return data.LoaderOptions{
+		Seed: c.Run.Seed, Window: c.Window(), Sorted: c.Data.SortFirstEpochs, Augment: &augment, Feature: c.Features(stats),
+		Workers: c.Data.NumWorkers, CacheWaves: cacheWaves,
+	}
 }
 
 // indexDir is the folder in checkpoint_dir that keeps what was found out of archives and compressed sound.

@@ -18,7 +18,7 @@ import (
 type dataConfig struct {
 	Sound     bool   `yaml:"sound" default:"true" check:"any" help:"read all sound; without it only texts and the headers of sound files are looked at"`
 	JSON      bool   `yaml:"json" default:"false" check:"any" help:"print all that was found as JSON"`
-	HTML      string `yaml:"html" default:"" check:"path" help:"file for a page with histograms, where what was found can be heard and read"`
+	HTML      string `yaml:"html" default:"" check:"path" help:"file for a page with histograms, where what was found, and what augmentation makes of a few utterances, can be heard and seen"`
 	HTMLSound string `yaml:"html_sound" default:"16MB" check:"any" help:"the most that sound may add to the page; 0 for none"`
 	Strict    bool   `yaml:"strict" default:"false" check:"any" help:"exit with code 1 where there is a fault"`
 }
@@ -59,7 +59,13 @@ func runData(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	if o.own.HTML != "" {
-		if err := writeDataPage(ctx, o.own.HTML, report, asked.pageSound); err != nil {
+		var hearing *train.Hearing
+		if o.own.Sound {
+			if hearing, err = train.Hear(ctx, o.config, sets, heardUtterances); err != nil {
+				return err
+			}
+		}
+		if err := writeDataPage(ctx, o.own.HTML, report, hearing, asked.pageSound); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"konkanitrain/data/audit"
 	"konkanitrain/internal/auditpage"
 	"konkanitrain/internal/words"
+	"konkanitrain/train"
 )
 
 // What bounds a page, beside its sound.
@@ -20,9 +21,12 @@ const (
 	pageCharacters = 500
 )
 
-// writeDataPage writes an audit as a page with at most this many bytes of sound.
-func writeDataPage(ctx context.Context, path string, r *audit.Report, most int64) error {
+// writeDataPage writes an audit as a page with at most this many bytes of sound. hearing is nil where none was read.
+func writeDataPage(ctx context.Context, path string, r *audit.Report, hearing *train.Hearing, most int64) error {
 	p := dataPage(r)
+	if hearing != nil {
+		most = addHeard(&p, hearing, most)
+	}
 	if err := addSounds(ctx, &p, r, most); err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func load(t *testing.T, train, test []line) []Part {
 				for i, v := range l.samples {
 					x[i] = float32(v) / 32768
 				}
-				if err := os.WriteFile(filepath.Join(dir, l.Sound), encodeWAV(x, rate), 0o666); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, l.Sound), EncodeWAV(x, rate), 0o666); err != nil {
 					t.Fatal(err)
 				}
 			}

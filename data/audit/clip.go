@@ -41,12 +41,13 @@ func (c *Clipper) Clip(u *data.Utterance, seconds float64) (wav []byte, cut bool
 		x, rate = c.resize.Resample(c.out, x, ratio), clipRate
 		c.out = x
 	}
-	return encodeWAV(x, rate), cut, nil
+	return EncodeWAV(x, rate), cut, nil
 }
 
-// encodeWAV writes samples as a WAV file: a RIFF file with a format chunk of 16 bytes (Microsoft, Multimedia
-// Programming Interface and Data Specifications 1.0) and the samples. Those beyond full scale are clipped.
-func encodeWAV(x []float32, rate int) []byte {
+// EncodeWAV writes samples of one channel at a rate in Hz as a WAV file of 16 bits: a RIFF file with a format chunk of
+// 16 bytes (Microsoft, Multimedia Programming Interface and Data Specifications 1.0) and the samples. Those beyond full
+// scale are clipped.
+func EncodeWAV(x []float32, rate int) []byte {
 	size := 2 * len(x)
 	b := make([]byte, 0, 44+size)
 	u16 := func(v int) { b = binary.LittleEndian.AppendUint16(b, uint16(v)) }

@@ -167,7 +167,7 @@ func TestClip(t *testing.T) {
 	dir := t.TempDir()
 	x := sine(24000, 8000, 440, 0.5)
 	path := filepath.Join(dir, "a.wav")
-	if err := os.WriteFile(path, encodeWAV(x, 8000), 0o666); err != nil {
+	if err := os.WriteFile(path, EncodeWAV(x, 8000), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	var r audio.Reader
@@ -181,7 +181,7 @@ func TestClip(t *testing.T) {
 		}
 	}
 	for v, want := range map[float32]byte{2: 0x7f, -2: 0x80, 1: 0x7f, -1: 0x80} {
-		if b := encodeWAV([]float32{v}, 8000); b[len(b)-1] != want {
+		if b := EncodeWAV([]float32{v}, 8000); b[len(b)-1] != want {
 			t.Errorf("%v becomes %x", v, b[len(b)-2:])
 		}
 	}

@@ -93,7 +93,7 @@ func Key(seed uint64, epoch int, id uint64) uint64 {
 
 // Any says whether anything is changed.
 func (a *Augment) Any() bool {
-	return len(a.Speeds) > 0 || a.FreqMasks > 0 || a.TimeMasks > 0 || a.VTLP > 0 || a.changesSound()
+	return slices.ContainsFunc(a.Parts(), func(p Part) bool { return p.On })
 }
 
 // At is the augmentation in an epoch, counted from 0. In the first LightEpochs epochs it has the strength
@@ -152,20 +152,27 @@ func (a *Augment) Speed(key uint64) audio.Ratio {
 // places where it fits. The limit is the setting, but always less than everything;
 // a mask that would leave no frame or no bin together with those before it is left out.
 func (a *Augment) Mask(features []float32, frames, bins int, key uint64) {
-	if a == nil || frames <= 0 || bins <= 0 {
-		return
-	}
-	s := philox.NewStream(key, siteMask)
-	var space [16]span
-	for _, m := range draw(space[:0], s, a.FreqMasks, a.FreqWidth, bins) {
+	var space [2][16]span
+	overBins, overFrames := a.masks(key, frames, bins, space[0][:0], space[1][:0])
+	for _, m := range overBins {
 		for t := range frames {
 			clear(features[t*bins+m.from : t*bins+m.to])
 		}
 	}
-	width := int(math.Floor(a.TimeShare*float64(frames) + 1e-9)) // 0.07*100 is 7
-	for _, m := range draw(space[:0], s, a.TimeMasks, width, frames) {
+	for _, m := range overFrames {
 		clear(features[m.from*bins : m.to*bins])
 	}
+}
+
+// masks appends the masks of the key's utterance to two lists: those over bins, and those over frames.
+func (a *Augment) masks(key uint64, frames, bins int, overBins, overFrames []span) (_, _ []span) {
+	if a == nil || frames <= 0 || bins <= 0 {
+		return overBins, overFrames
+	}
+	s := philox.NewStream(key, siteMask)
+	width := int(math.Floor(a.TimeShare*float64(frames) + 1e-9)) // 0.07*100 is 7
+	overBins = draw(overBins, s, a.FreqMasks, a.FreqWidth, bins)
+	return overBins, draw(overFrames, s, a.TimeMasks, width, frames)
 }
 
 // span is a mask over from <= i < to.

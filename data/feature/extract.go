@@ -65,14 +65,13 @@ func (e *Extractor) File(dst []float32, path string, offset, duration float64, a
 	return Result{Info: info, Features: features, Frames: frames, Speed: a.Speed(key)}, nil
 }
 
-// Extract resamples a wave at the given rate, changes it as augmentation asks for, computes its
-// filter bank energies, normalizes them and masks them. a is the augmentation, nil for none; key chooses
-// its draws. The features [T, bins] are in dst where its capacity suffices; T is 0 for
-// a wave shorter than half a frame shift. The error is about a rate that can't be resampled.
-func (e *Extractor) Extract(dst []float32, wave []float32, rate int, a *Augment, key uint64) ([]float32, int, error) {
+// Sound is what features are made of: a wave at the given rate, resampled and changed as augmentation asks for. a is
+// the augmentation, nil for none; key chooses its draws. The result is the wave itself where there is nothing to do,
+// else it is overwritten by the next call. The error is about a rate that can't be resampled.
+func (e *Extractor) Sound(wave []float32, rate int, a *Augment, key uint64) ([]float32, error) {
 	ratio, err := audio.Convert(rate, e.o.SampleRate, a.Speed(key))
 	if err != nil {
-		return dst[:0], 0, err
+		return nil, err
 	}
 	changes := a.changesSound()
 	if changes || !ratio.One() {
@@ -81,6 +80,16 @@ func (e *Extractor) Extract(dst []float32, wave []float32, rate int, a *Augment,
 	}
 	if changes {
 		e.change(wave, a, key)
+	}
+	return wave, nil
+}
+
+// Extract computes filter bank energies of the Sound of a wave, normalizes them and masks them. The features [T, bins]
+// are in dst where its capacity suffices; T is 0 for a wave shorter than half a frame shift. The error is Sound's.
+func (e *Extractor) Extract(dst []float32, wave []float32, rate int, a *Augment, key uint64) ([]float32, int, error) {
+	wave, err := e.Sound(wave, rate, a, key)
+	if err != nil {
+		return dst[:0], 0, err
 	}
 	var frames int
 	e.logmel, frames = e.bank.compute(e.logmel, wave, e.filters(a.Warp(key)))

@@ -20,6 +20,7 @@ func TestLook(t *testing.T) {
 		{"another set is another picture", testSets},
 		{"sounds can be played", testSound},
 		{"one sound at a time", testOneSound},
+		{"what training hears can be heard and seen", testHeard},
 		{"all can be read in a narrow window", testNarrow},
 		{"light and dark", testSchemes},
 		{"nothing to show", testNothing},
@@ -129,12 +130,34 @@ func testOneSound(t *testing.T, b *browser.Browser) {
 	}
 }
 
+// Sounds and pictures of what training hears are there, and as large as their places.
+func testHeard(t *testing.T, b *browser.Browser) {
+	b.Open(written(t, small()))
+	seconds := browser.Eval[[]float64](b, `Promise.all([...document.querySelectorAll("#heard audio")].map(a => new Promise((done, failed) => {
+		a.addEventListener("loadedmetadata", () => done(a.duration));
+		a.addEventListener("error", () => failed(a.error.message));
+		a.preload = "metadata";
+		a.load();
+	})))`)
+	if len(seconds) != 2 || math.Abs(seconds[0]-0.5) > 0.001 || math.Abs(seconds[1]-0.45) > 0.001 {
+		t.Errorf("sounds of %v s, want 0.5 and 0.45", seconds)
+	}
+	size := browser.Eval[[]float64](b, `[...document.querySelectorAll("#heard img")].flatMap(i => [i.naturalWidth, i.naturalHeight, i.clientWidth, i.clientHeight])`)
+	if len(size) != 8 || size[0] != 50 || size[1] != 8 || size[2] < 150 || size[3] < 60 {
+		t.Errorf("pictures: %v", size)
+	}
+	if got := b.TextOf("#heard li:nth-child(2)"); got != "speed\n\nepoch 1: speed 1.1\n\nthe first 5 s" {
+		t.Errorf("the second version says %q", got)
+	}
+}
+
 // In a window of 400 pixels nothing lies outside but wide tables, which scroll by themselves.
 func testNarrow(t *testing.T, b *browser.Browser) {
 	p := small()
 	long := "उच्चाराचें_एक_खूब_लांब_उतर_जें_खंयच_मोडना_आनी_ओळींत_मावना"
 	p.Title, p.Findings[0].Title, p.Findings[0].Items[0].Text, p.Findings[0].Items[0].Name = long+long, long+long, long+long, long+long
 	p.Sets[0].Name = long + long
+	p.Hearing, p.Heard[0].Where, p.Heard[0].Versions[1].Title, p.Heard[0].Versions[1].Drawn = long+long, long+long, long+long, long+long
 	p.Tables[0].Rows = append(p.Tables[0].Rows, []string{"wide", long + long, long})
 	b.Window(400, 1, "light")
 	defer b.Screen(1, "light")

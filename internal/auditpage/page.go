@@ -21,6 +21,8 @@ type Page struct {
 	Title    string
 	Verdict  string
 	Findings []Finding // the gravest first
+	Hearing  string    // what is said of what training hears, in a sentence; "" where nothing is
+	Heard    []Heard   // what it hears
 	Sets     []Set
 	Tables   []Table
 	Notes    []string
@@ -46,6 +48,24 @@ type Item struct {
 	Text   string // the reference
 	Sound  []byte // a WAV file; nil where there is none
 	Cut    string // what is said of a sound that is not whole; "" of others
+}
+
+// Heard is an utterance as training hears it.
+type Heard struct {
+	Where    string // file and line
+	Name     string // the utterance's identity
+	Length   string
+	Text     string // the reference
+	Versions []Version
+}
+
+// Version is an utterance after some changes.
+type Version struct {
+	Title   string
+	Drawn   string // what was done to it
+	Sound   []byte // a WAV file; nil where there is none
+	Picture []byte // a PNG file of the features; nil where there is none
+	Cut     string // what is said of a version that is not whole; "" of others
 }
 
 // Set is what is drawn of a set.
@@ -81,7 +101,7 @@ var (
 	pageJS  = page.Script + ownJS
 )
 
-var pageTemplate = page.Template(pageHTML, template.FuncMap{"sound": soundURL, "more": more})
+var pageTemplate = page.Template(pageHTML, template.FuncMap{"sound": soundURL, "picture": pictureURL, "more": more})
 
 // Write writes the page. The error says that w takes no more. All texts of p are shown as they are: none is taken for
 // HTML.
@@ -107,6 +127,11 @@ func Write(w io.Writer, p Page) error {
 // soundURL is a WAV file as a URL of itself.
 func soundURL(wav []byte) template.URL {
 	return template.URL("data:audio/wav;base64," + base64.StdEncoding.EncodeToString(wav))
+}
+
+// pictureURL is a PNG file as a URL of itself.
+func pictureURL(png []byte) template.URL {
+	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(png))
 }
 
 // SoundBytes is how many bytes a sound takes in the page: base64, in which the template writes a + as &#43;.

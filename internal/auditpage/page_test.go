@@ -1,11 +1,13 @@
 package auditpage
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
+	"image/png"
 	"math"
 	"regexp"
 	"strings"
@@ -50,6 +52,12 @@ func small() Page {
 			}},
 			{Grade: "remark", Title: "70 utterances are quiet", Count: 70, Items: make([]Item, 60)},
 		},
+		Hearing: "With these settings training hears other versions: speed_perturb, vtlp.",
+		Heard: []Heard{{Where: "train.jsonl:7", Name: "wav/7.wav", Length: "0.50 s", Text: "आनी", Versions: []Version{
+			{Title: "as it is", Sound: tone(0.5), Picture: Picture(ramp(50, 8), 8)},
+			{Title: "speed", Drawn: "epoch 1: speed 1.1", Sound: tone(0.45), Cut: "the first 5 s"},
+			{Title: "vtlp", Drawn: "epoch 2: frequencies times 1.043", Picture: Picture(ramp(50, 8), 8)},
+		}}},
 		Sets: []Set{
 			{Name: "train.jsonl", Charts: []Chart{
 				{Title: "length", Unit: "s", Facts: "2 s (1 to 9)", From: 1, Step: 0.5, Counts: []int{5, 0, 20, 1}, Above: 3},
@@ -60,6 +68,15 @@ func small() Page {
 		Tables: []Table{{Title: "Sets", Head: []string{"", "train.jsonl", "test.jsonl"}, Rows: [][]string{{"lines", "60", "20"}}, More: "and 3 more"}},
 		Notes:  []string{"sound was not read"},
 	}
+}
+
+// ramp is features [T, bins] that rise from -3 to 3 with time, by which bin they are as well.
+func ramp(frames, bins int) []float32 {
+	x := make([]float32, frames*bins)
+	for i := range x {
+		x[i] = -3 + 6*float32(i)/float32(len(x)-1)
+	}
+	return x
 }
 
 func written(t testing.TB, p Page) string {
@@ -106,6 +123,8 @@ func FuzzTextsAreOnlyTexts(f *testing.F) {
 		p.Title, p.Verdict, p.Notes[0] = text, text, text
 		p.Findings[0].Title, p.Findings[0].Grade = text, text
 		p.Findings[0].Items[0] = Item{Where: text, Name: text, Length: text, Detail: text, Text: text, Sound: tone(0.1), Cut: text}
+		p.Hearing = text
+		p.Heard[0] = Heard{text, text, text, text, []Version{{text, text, tone(0.1), Picture(ramp(3, 2), 2), text}}}
 		p.Sets[0].Name, p.Sets[0].Charts[0].Title, p.Sets[0].Charts[0].Facts = text, text, text
 		p.Tables[0] = Table{Title: text, Head: []string{text}, Rows: [][]string{{text, text}}, More: text}
 		return written(t, p)
@@ -131,7 +150,7 @@ func FuzzTextsAreOnlyTexts(f *testing.F) {
 func TestPageIsOneFile(t *testing.T) {
 	page := written(t, small())
 	for _, m := range regexp.MustCompile(`(src|href)="([^"]{0,30})`).FindAllStringSubmatch(page, -1) {
-		if !strings.HasPrefix(m[2], "data:audio/wav;base64,") {
+		if !strings.HasPrefix(m[2], "data:audio/wav;base64,") && !strings.HasPrefix(m[2], "data:image/png;base64,") {
 			t.Errorf("%s in the page", m[0])
 		}
 	}
@@ -167,7 +186,7 @@ func TestPageIsOneFile(t *testing.T) {
 func TestPageIsBounded(t *testing.T) {
 	p := small()
 	page := written(t, p)
-	if got, want := strings.Count(page, "<li>"), 2+MostItems; got != want {
+	if got, want := strings.Count(page, "<li>"), 2+MostItems+3; got != want { // with three versions
 		t.Errorf("%d items, want %d", got, want)
 	}
 	if want := fmt.Sprintf("and %d more", 70-MostItems); !strings.Contains(page, want) {
@@ -189,8 +208,52 @@ func TestPageWithoutScript(t *testing.T) {
 			t.Errorf("no %s in the page", want)
 		}
 	}
-	if n := strings.Count(page, "<audio"); n != 1 {
+	if n := strings.Count(page, "<audio"); n != 3 {
 		t.Errorf("%d sounds", n)
+	}
+}
+
+// What training hears is in the page with its pictures; without a sentence about it there is no such section.
+func TestHeardIsShown(t *testing.T) {
+	p := small()
+	page := written(t, p)
+	for _, want := range []string{
+		"<h2>What training hears</h2>", "other versions: speed_perturb, vtlp.", "<b>train.jsonl:7</b>", "<b>speed</b>", "epoch 1: speed 1.1", "the first 5 s",
+		`<img alt="Features: vtlp" src="data:image/png;base64,`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in the page", want)
+		}
+	}
+	p.Hearing = ""
+	if page := written(t, p); strings.Contains(page, "What training hears") || strings.Contains(page, "vtlp") {
+		t.Error("it is shown")
+	}
+}
+
+// A picture has a pixel for each feature, time to the right and bins up, from dark to light.
+func TestPicture(t *testing.T) {
+	const frames, bins = 40, 5
+	img, err := png.Decode(bytes.NewReader(Picture(ramp(frames, bins), bins)))
+	if err != nil || img.Bounds().Dx() != frames || img.Bounds().Dy() != bins {
+		t.Fatalf("%v, %v", img.Bounds(), err)
+	}
+	before := -1.0
+	for frame := range frames {
+		for bin := range bins {
+			r, g, b, _ := img.At(frame, bins-1-bin).RGBA()
+			light := 0.2126*float64(r) + 0.7152*float64(g) + 0.0722*float64(b)
+			if light < before {
+				t.Fatalf("frame %d, bin %d is darker than the one before", frame, bin)
+			}
+			before = light
+		}
+	}
+	if nan := Picture([]float32{float32(math.NaN()), 1e9, -1e9}, 1); nan == nil {
+		t.Error("no picture of odd numbers")
+	}
+	if Picture(nil, 5) != nil {
+		t.Error("a picture of nothing")
 	}
 }
 
