@@ -30,6 +30,7 @@ type Heard struct {
 // Version is an utterance after some changes.
 type Version struct {
 	Name     string    // the setting that is on alone, "" for none of them, or all
+	Title    string    // of it, in words
 	Epoch    int       // from 0: whose draws these are
 	Drawn    []string  // in words; none where nothing was drawn, as for an utterance as it is
 	Sound    []float32 // at the sample rate; nil where the change can't be heard
@@ -149,7 +150,7 @@ func (x *hearer) hear(l *data.Loader, i int) (Heard, error) {
 		if !p.On {
 			continue
 		}
-		v := Version{Name: p.Name}
+		v := Version{Name: p.Name, Title: p.Title}
 		for ; v.Epoch < hearEpochs && len(v.Drawn) == 0; v.Epoch++ {
 			_, key := l.Draws(v.Epoch, i)
 			v.Drawn = x.words(&p.Augment, u, key)

@@ -15,12 +15,6 @@ const (
 	heardSeconds    = 5 // of each version, and of its picture
 )
 
-// heardTitles are the settings in words.
-var heardTitles = map[string]string{
-	"speed_perturb": "speed", "pitch": "pitch", "reverb_share": "reverberation", "noise_share": "noise", "bandwidth_share": "narrow channel",
-	"volume": "volume", "vtlp": "vocal tract length (vtlp)", "spec_augment": "SpecAugment",
-}
-
 // addHeard adds what training hears, with at most this many bytes of sound; it returns how many are left.
 func addHeard(p *auditpage.Page, h *train.Hearing, most int64) int64 {
 	p.Hearing = hearingText(h)
@@ -55,7 +49,7 @@ func hearingText(h *train.Hearing) string {
 		s.WriteString("Training hears utterances as they are.")
 	} else {
 		fmt.Fprintf(&s, "With these settings training hears other versions of each utterance in each epoch: %s. Of a few utterances, each change alone, "+
-			"in the first epoch that has it, and all of them together, as the first epoch has them.", strings.Join(h.On, ", "))
+			"in the first epoch that has it, and all of them together, with the draws of the first epoch and in full strength.", strings.Join(h.On, ", "))
 	}
 	if len(h.Off) > 0 {
 		fmt.Fprintf(&s, " Settings that are off and change what is heard: %s.", strings.Join(h.Off, ", "))
@@ -71,7 +65,7 @@ func pageVersion(h *train.Hearing, u train.Heard, i int) auditpage.Version {
 	for _, other := range u.Versions {
 		seen = seen || other.Sound == nil
 	}
-	shown := auditpage.Version{Title: heardTitles[v.Name], Drawn: strings.Join(v.Drawn, "; ")}
+	shown := auditpage.Version{Title: v.Title, Drawn: strings.Join(v.Drawn, "; ")}
 	switch {
 	case i == 0:
 		shown.Title = "as it is"

@@ -8,7 +8,8 @@ import (
 
 // Part is one of the changes that an Augment makes, alone.
 type Part struct {
-	Name string // of the setting that turns it on
+	Name  string // of the setting that turns it on
+	Title string // what it is, in words
 	Augment
 	On   bool
 	Seen bool // it changes features and can't be heard
@@ -22,14 +23,14 @@ func (a Augment) Parts() []Part {
 		fast = fast || f != 1
 	}
 	return []Part{
-		{Name: "speed_perturb", On: fast, Augment: Augment{Speeds: a.Speeds}},
-		{Name: "pitch", On: a.Pitch > 0, Augment: Augment{Pitch: a.Pitch}},
-		{Name: "reverb_share", On: a.ReverbShare > 0, Augment: Augment{ReverbShare: a.ReverbShare}},
-		{Name: "noise_share", On: a.NoiseShare > 0, Augment: Augment{NoiseShare: a.NoiseShare, NoiseSNR: a.NoiseSNR, NoiseFrom: a.NoiseFrom}},
-		{Name: "bandwidth_share", On: a.BandwidthShare > 0, Augment: Augment{BandwidthShare: a.BandwidthShare}},
-		{Name: "volume", On: a.Volume > 0, Augment: Augment{Volume: a.Volume}},
-		{Name: "vtlp", On: a.VTLP > 0, Augment: Augment{VTLP: a.VTLP}, Seen: true},
-		{Name: "spec_augment", On: a.FreqMasks > 0 && a.FreqWidth > 0 || a.TimeMasks > 0 && a.TimeShare > 0, Seen: true,
+		{Name: "speed_perturb", Title: "speed", On: fast, Augment: Augment{Speeds: a.Speeds}},
+		{Name: "pitch", Title: "pitch", On: a.Pitch > 0, Augment: Augment{Pitch: a.Pitch}},
+		{Name: "reverb_share", Title: "reverberation", On: a.ReverbShare > 0, Augment: Augment{ReverbShare: a.ReverbShare}},
+		{Name: "noise_share", Title: "noise", On: a.NoiseShare > 0, Augment: Augment{NoiseShare: a.NoiseShare, NoiseSNR: a.NoiseSNR, NoiseFrom: a.NoiseFrom}},
+		{Name: "bandwidth_share", Title: "narrow channel", On: a.BandwidthShare > 0, Augment: Augment{BandwidthShare: a.BandwidthShare}},
+		{Name: "volume", Title: "volume", On: a.Volume > 0, Augment: Augment{Volume: a.Volume}},
+		{Name: "vtlp", Title: "vocal tract length (vtlp)", On: a.VTLP > 0, Augment: Augment{VTLP: a.VTLP}, Seen: true},
+		{Name: "spec_augment", Title: "SpecAugment", On: a.FreqMasks > 0 && a.FreqWidth > 0 || a.TimeMasks > 0 && a.TimeShare > 0, Seen: true,
 			Augment: Augment{FreqMasks: a.FreqMasks, FreqWidth: a.FreqWidth, TimeMasks: a.TimeMasks, TimeShare: a.TimeShare}},
 	}
 }
