@@ -66,8 +66,8 @@ func (e *Extractor) File(dst []float32, path string, offset, duration float64, a
 }
 
 // Sound is what features are made of: a wave at the given rate, resampled and changed as augmentation asks for. a is
-// the augmentation, nil for none; key chooses its draws. The result is the wave itself where there is nothing to do, else
-// it is overwritten by the next call. The error is about a rate that can't be resampled.
+// the augmentation, nil for none; key chooses its draws. The result is the wave itself where there is nothing to do,
+// else it is overwritten by the next call. The error is about a rate that can't be resampled.
 func (e *Extractor) Sound(wave []float32, rate int, a *Augment, key uint64) ([]float32, error) {
 	ratio, err := audio.Convert(rate, e.o.SampleRate, a.Speed(key))
 	if err != nil {
