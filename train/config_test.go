@@ -108,7 +108,7 @@ func TestRulesAreLocated(t *testing.T) {
 		"seed: 1\nsample_rate: 8000\nnum_mels: 128":   "x.yaml:3: mel filters 4, 7, 12, 17 of 128 catch no bin",
 		"seed: 1\nsample_rate: 1000":                  "x.yaml:2: ",
 		"num_mels: 100\nvtlp: 0.3":                    "x.yaml:2: vtlp is 0.3: with frequencies times 1.205, mel filters 1 of 100",
-		"seed: 1\nnoise_snr: [20, 10]":                "x.yaml:2: noise_snr is 20,10; two numbers from -20 to 100 are possible, the lower one first",
+		"seed: 1\nnoise_snr: [20, 10]":                "x.yaml:2: noise_snr is [20 10]: the lowest ratio comes first",
 		"seed: 1\nnoise_snr: [20]":                    "x.yaml:2: noise_snr has 1 numbers, want two",
 		"seed: 1\nnoise_snr: [-30, 10]":               "x.yaml:2: noise_snr has -30 dB, want -20 to 100",
 		"seed: 1\nnoise_manifest: x":                  "x.yaml:2: noise_manifest names recordings, but noise_share is 0",

@@ -9,7 +9,6 @@ import (
 	"konkanitrain/data/audio"
 	"konkanitrain/data/audit"
 	"konkanitrain/data/feature"
-	"konkanitrain/internal/philox"
 )
 
 // Hearing is what training hears of some utterances.
@@ -39,6 +38,9 @@ type Version struct {
 
 // hearEpochs is in how many epochs a change is looked for: one that is drawn for a share of utterances isn't in each.
 const hearEpochs = 200
+
+// hearTries is how many utterances are tried for each that is to be heard: some can't be read.
+const hearTries = 10
 
 // Hear gives what a run with a configuration would hear of n utterances of its training sets, chosen by its seed: as
 // they are, and augmented, with the draws that the run would make. Those that can't be read are passed over. Where the
@@ -84,17 +86,13 @@ func Hear(ctx context.Context, cfg Config, parts []audit.Part, n int) (*Hearing,
 	if err != nil {
 		return nil, err
 	}
-	s := philox.NewStream(philox.Key(cfg.Run.Seed), siteHear)
-	chosen := map[int]bool{}
-	for tries := 0; tries < 10*n && len(chosen) < total && len(h.Utterances) < n; tries++ {
+	for _, i := range data.Choose(cfg.Run.Seed, hearTries*n, total) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		i := s.IntN(total)
-		if chosen[i] {
-			continue
+		if len(h.Utterances) == n {
+			break
 		}
-		chosen[i] = true
 		k := 0
 		for i >= loaders[k].Set().Len() {
 			i -= loaders[k].Set().Len()
@@ -106,9 +104,6 @@ func Hear(ctx context.Context, cfg Config, parts []audit.Part, n int) (*Hearing,
 	}
 	return h, nil
 }
-
-// siteHear is the site of the draws that choose utterances to hear.
-const siteHear = 0x6ea50001
 
 // hearer hears utterances one after the other.
 type hearer struct {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"path/filepath"
+	"slices"
 
 	"konkanitrain/data"
 	"konkanitrain/data/feature"
@@ -62,21 +63,30 @@ func (c Config) dataRules(p *settings.Problems) {
 		p.Add(settings.About("allowed_characters", text.ParseCharacters(d.AllowedCharacters)))
 	}
 	c.tokenizerRules(p)
-	p.Require(!d.SpeedPerturb || len(d.Speeds) > 0, "speeds speed_perturb", "speed_perturb is on, but speeds is empty")
 	p.Add(CheckPathMap(d.PathMap))
 	features := c.Features(nil)
 	if features.Normalize == feature.Global {
 		features.Normalize = feature.None // its statistics are not there yet
 	}
-	p.Require(len(d.NoiseSNR) == 2, "noise_snr", "noise_snr has %d numbers, want two: the lowest ratio and the highest, in dB, as 5,25", len(d.NoiseSNR))
-	p.Require(!anyGiven(d.NoiseManifest) || d.NoiseShare > 0, "noise_manifest noise_share", "noise_manifest names recordings, but noise_share is 0: no utterance gets noise")
-	augment := c.Augment()
-	wrongFeatures, wrongAugment := features.Validate(), augment.Validate()
-	p.Add(settings.About("num_mels sample_rate normalize", wrongFeatures))
-	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share vtlp pitch reverb_share noise_share noise_snr bandwidth_share volume light_first_epochs", wrongAugment))
-	if wrongFeatures == nil && wrongAugment == nil {
+	wrong := features.Validate()
+	p.Add(settings.About("num_mels sample_rate normalize", wrong))
+	c.augmentRules(p)
+	if augment := c.Augment(); wrong == nil && augment.Validate() == nil {
 		p.Add(settings.About("vtlp num_mels", augment.CheckWarps(features)))
 	}
+}
+
+// augmentRules are those of augmentation.
+func (c Config) augmentRules(p *settings.Problems) {
+	d := c.Data
+	p.Require(!d.SpeedPerturb || len(d.Speeds) > 0, "speeds speed_perturb", "speed_perturb is on, but speeds is empty")
+	p.Require(len(d.NoiseSNR) == 2, "noise_snr", "noise_snr has %d numbers, want two: the lowest ratio and the highest, in dB, as 5,25", len(d.NoiseSNR))
+	p.Require(len(d.NoiseSNR) != 2 || d.NoiseSNR[0] <= d.NoiseSNR[1], "noise_snr", "noise_snr is %v: the lowest ratio comes first", d.NoiseSNR)
+	p.Require(!anyGiven(d.NoiseManifest) || d.NoiseShare > 0, "noise_manifest noise_share", "noise_manifest names recordings, but noise_share is 0: no utterance gets noise")
+	augment := c.Augment()
+	slices.Sort(augment.NoiseSNR[:]) // whose order was looked at
+	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share vtlp pitch reverb_share noise_share noise_snr bandwidth_share volume light_first_epochs",
+		augment.Validate()))
 	p.Require(d.LightFirstEpochs == 0 || augment.Any(), "light_first_epochs spec_augment speed_perturb",
 		"light_first_epochs is %d, but no augmentation is on: there is nothing that could grow; set light_first_epochs to 0 as well", d.LightFirstEpochs)
 }

@@ -192,6 +192,7 @@ func (o *trainOptions) checkNamed(config *train.Config) error {
 	d, r := config.Data, config.Run
 	problems := []error{
 		o.manifests("train_manifest", d.TrainManifest), o.manifests("val_manifest", d.ValManifest), o.manifests("test_manifest", d.TestManifest),
+		o.manifests("noise_manifest", d.NoiseManifest),
 	}
 	if file := d.TokenizerFile(); file != "" && r.Resume == "" { // a checkpoint holds it
 		problems = append(problems, needFile("tokenizer", file, "NAME.model"))

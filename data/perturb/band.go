@@ -57,35 +57,53 @@ func (c *Changer) Band(x []float32, b Band) {
 	}
 }
 
-// muLaw rounds x to 8 bits by the curve of G.711: the sign, and 127 levels of log(1 + 255|x|).
+// mu is the constant of mu-law.
+const mu = 255
+
+// muLevels are the magnitudes that mu-law has: log(1 + mu x)/log(1 + mu) is a multiple of 1/127.
+var muLevels = func() (levels [128]float32) {
+	for i := range levels {
+		levels[i] = float32(math.Expm1(float64(i)/127*math.Log1p(mu)) / mu)
+	}
+	return levels
+}()
+
+// muLaw rounds x to 8 bits by the curve of ITU-T G.711: the sign and one of the levels.
 func muLaw(x []float32) {
-	const mu, levels = 255, 127
+	scale := 127 / math.Log1p(mu)
 	for i, v := range x {
-		level := math.RoundToEven(levels * math.Log1p(mu*min(math.Abs(float64(v)), 1)) / math.Log1p(mu))
-		x[i] = float32(math.Copysign(math.Expm1(level/levels*math.Log1p(mu))/mu, float64(v)))
+		level := muLevels[int(scale*math.Log1p(mu*min(math.Abs(float64(v)), 1))+0.5)&127]
+		x[i] = float32(math.Copysign(float64(level), float64(v)))
 	}
 }
+
+// section is a second-order section of a filter: direct form II, transposed.
+type section struct{ b0, b1, a1, a2, s1, s2 float64 }
 
 // butterworth filters x by a low-pass or high-pass of an even order, 3 dB down at hz, as a cascade of second-order
 // sections by the bilinear transform: their qualities are those of the Butterworth poles, and their coefficients those
 // of Bristow-Johnson's "Cookbook formulae for audio EQ biquad filter coefficients".
 func butterworth(x []float32, rate int, hz float64, order int, high bool) {
+	var room [lowPassOrder / 2]section
+	sections := room[:order/2]
 	sin, cos := math.Sincos(2 * math.Pi * hz / float64(rate))
-	for k := range order / 2 {
+	for k := range sections {
 		alpha := sin * math.Cos(math.Pi*float64(2*k+1)/float64(2*order)) // sin/2q
 		side, middle := (1-cos)/2, 1-cos
 		if high {
 			side, middle = (1+cos)/2, -(1 + cos)
 		}
-		b0, b1 := side/(1+alpha), middle/(1+alpha)
-		a1, a2 := -2*cos/(1+alpha), (1-alpha)/(1+alpha)
-		var s1, s2 float64 // direct form II, transposed
-		for i, v := range x {
-			in := float64(v)
-			out := b0*in + s1
-			s1 = b1*in - a1*out + s2
-			s2 = b0*in - a2*out
-			x[i] = float32(out)
+		sections[k] = section{b0: side / (1 + alpha), b1: middle / (1 + alpha), a1: -2 * cos / (1 + alpha), a2: (1 - alpha) / (1 + alpha)}
+	}
+	for i, v := range x {
+		in := float64(v)
+		for k := range sections {
+			f := &sections[k]
+			out := f.b0*in + f.s1
+			f.s1 = f.b1*in - f.a1*out + f.s2
+			f.s2 = f.b0*in - f.a2*out
+			in = out
 		}
+		x[i] = float32(in)
 	}
 }
