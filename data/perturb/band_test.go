@@ -122,6 +122,9 @@ func TestMuLaw(t *testing.T) {
 // Channels are telephones and others, as likely, the latter within their bounds; silence goes through as silence.
 func TestDrawBand(t *testing.T) {
 	const draws = 4000
+	if got := (Band{High: 4210.3}).String(); got != "nothing above 4210 Hz" {
+		t.Error(got)
+	}
 	for _, rate := range []int{1000, 8000, 16000, 48000} {
 		phones, nyquist := 0, float64(rate)/2
 		for key := range uint64(draws) {
@@ -130,7 +133,9 @@ func TestDrawBand(t *testing.T) {
 				t.Fatalf("drawn: %v", b)
 			}
 			if b.Telephone {
-				phones++
+				if phones++; b.High != telephoneHigh || b.String() != "telephone, 300 to 3400 Hz with 8 bits of mu-law" {
+					t.Fatal(b)
+				}
 			} else if !(b.High >= min(2500, nyquist/2) && b.High <= 0.8*nyquist) {
 				t.Fatalf("%d Hz: %v", rate, b)
 			}

@@ -100,6 +100,9 @@ func TestReverbIsAFunctionOfItsDraws(t *testing.T) {
 			t.Fatalf("another key: %v and %v", r, other)
 		}
 	}
+	if got := (Reverb{RT60: 0.451, DRR: 3.24}).String(); got != "reverberation of 0.45 s, direct sound 3.2 dB above it" {
+		t.Error(got)
+	}
 	x := make([]float32, 5000)
 	used.Reverb(x, DrawReverb(philox.NewStream(1, 1), 1))
 	if slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
