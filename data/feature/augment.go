@@ -11,11 +11,11 @@ import (
 	"konkanitrain/internal/philox"
 )
 
-// Augment changes training utterances at random: their speed, their frequencies (see
-// [Augment.Warp]), and blocks of their features that are hidden (SpecAugment, Park et al.
-// 2019). Every choice is a function of a key (see [Key]) and of the utterance's true
-// length: never of padding, of batch mates, of how often it is asked for, or of what
-// other changes there are. What it is like in an epoch is what At says.
+// Augment changes training utterances at random: their speed, their sound (package
+// perturb), their frequencies (see [Augment.Warp]), and blocks of their features that are
+// hidden (SpecAugment, Park et al. 2019). Every choice is a function of a key (see [Key])
+// and of the utterance's true length: never of padding, of batch mates, of how often it is
+// asked for, or of what other changes there are. What it is like in an epoch is what At says.
 type Augment struct {
 	Speeds    []float64 // one is chosen, each as likely; none means 1
 	FreqMasks int       // masks over bins

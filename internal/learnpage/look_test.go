@@ -200,32 +200,14 @@ func testNarrow(t *testing.T, b *browser.Browser) {
 	long := strings.Repeat("a-very-long-name-", 10)
 	p.Title, p.Tasks[0].Name, p.Tasks[0].Charts[0].Curves[1].Name = long, long, long
 	p.Tables[0].Rows = append(p.Tables[0].Rows, []string{long, long})
-	b.Window(400, 1, "light")
 	defer b.Screen(1, "light")
-	b.Open(written(t, p))
-	if w := browser.Eval[float64](b, "document.documentElement.scrollWidth"); w > 400 {
-		t.Errorf("the page is %v pixels wide", w)
-	}
-	if small := browser.Eval[[]string](b, `[...document.querySelectorAll("p, button, li, td, th, text")].filter(
-		e => e.checkVisibility() && parseFloat(getComputedStyle(e).fontSize) < 11).map(e => e.textContent)`); len(small) > 0 {
-		t.Errorf("smaller than 11 pixels: %q", small)
-	}
+	b.FitsPhone(t, written(t, p))
 	if box := b.BoxOf("#charts svg"); box.Left < 0 || box.Right > 400 {
 		t.Errorf("the drawing is at %v", box)
 	}
 }
 
-func testSchemes(t *testing.T, b *browser.Browser) {
-	defer b.Screen(1, "light")
-	for scheme, color := range browser.Colors(t, pageCSS) {
-		b.Screen(1, scheme)
-		b.Open(written(t, small()))
-		r, g, blue, _ := b.Screenshot().At(2, 2).RGBA()
-		if got := fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, blue>>8); got != color["page"] {
-			t.Errorf("%s: the page is %s, want %s", scheme, got, color["page"])
-		}
-	}
-}
+func testSchemes(t *testing.T, b *browser.Browser) { b.HasSchemes(t, pageCSS, written(t, small())) }
 
 func testNothing(t *testing.T, b *browser.Browser) {
 	b.Open(written(t, Page{Title: "x", Summary: "no runs"}))

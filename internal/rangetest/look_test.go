@@ -99,25 +99,11 @@ func testNarrow(t *testing.T, b *browser.Browser) {
 	r := found()
 	long := "runs/एक_खूब_लांब_नांव_जें_खंयच_मोडना_आनी_ओळींत_मावना_runs/एक_खूब_लांब_नांव_जें_खंयच_मोडना"
 	r.Start = long
-	b.Window(400, 1, "light")
 	defer b.Screen(1, "light")
-	b.Open(written(t, long, r))
-	if w := browser.Eval[float64](b, "document.documentElement.scrollWidth"); w > 400 {
-		t.Errorf("the page is %v pixels wide", w)
-	}
+	b.FitsPhone(t, written(t, long, r))
 	if h := browser.Eval[float64](b, "Math.min(...[...document.querySelectorAll('svg text')].map(e => e.getBoundingClientRect().height))"); h < 13 {
 		t.Errorf("texts of the picture are %v pixels high", h)
 	}
 }
 
-func testSchemes(t *testing.T, b *browser.Browser) {
-	defer b.Screen(1, "light")
-	for scheme, color := range browser.Colors(t, pageCSS) {
-		b.Screen(1, scheme)
-		b.Open(written(t, "x", found()))
-		r, g, blue, _ := b.Screenshot().At(2, 2).RGBA()
-		if got := fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, blue>>8); got != color["page"] {
-			t.Errorf("%s: the page is %s, want %s", scheme, got, color["page"])
-		}
-	}
-}
+func testSchemes(t *testing.T, b *browser.Browser) { b.HasSchemes(t, pageCSS, written(t, "x", found())) }
