@@ -106,4 +106,6 @@ func testNarrow(t *testing.T, b *browser.Browser) {
 	}
 }
 
-func testSchemes(t *testing.T, b *browser.Browser) { b.HasSchemes(t, pageCSS, written(t, "x", found())) }
+func testSchemes(t *testing.T, b *browser.Browser) {
+	b.HasSchemes(t, pageCSS, written(t, "x", found()))
+}
