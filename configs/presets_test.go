@@ -27,6 +27,8 @@ var parameters = map[string]int{
 	"original.yaml":    25_799_432,
 	"optimized.yaml":   9_858_120,
 	"minimal.yaml":     3_409_672,
+	"fifty_hours.yaml": 7_294_148,
+	"five_hours.yaml":  2_492_036,
 	"one_hour.yaml":    750_020,
 	"ten_minutes.yaml": 810_084,
 	"smoke.yaml":       810_084,
@@ -59,7 +61,7 @@ func TestPresets(t *testing.T) {
 				t.Errorf("the comment states %q, want %s parameters once", stated, want)
 			}
 			// Less speech needs smaller windows, for more updates in an epoch.
-			least := map[string]int{"ten_minutes.yaml": 4, "one_hour.yaml": 8}[file]
+			least := map[string]int{"ten_minutes.yaml": 4, "one_hour.yaml": 8, "five_hours.yaml": 8}[file]
 			if w := c.Window(); w < cmp.Or(least, 16) || w > 32 {
 				t.Errorf("%d utterances in an update, want %d to 32", w, cmp.Or(least, 16))
 			}
