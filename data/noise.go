@@ -2,7 +2,6 @@ package data
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io/fs"
@@ -143,37 +142,6 @@ func (n *Noise) Read(ctx context.Context, workers int) ([]Note, error) {
 		return nil, fmt.Errorf("none of the recordings can be used; the first: %v", notes[0])
 	}
 	return notes, nil
-}
-
-// noiseReader reads recordings of noise one after the other.
-type noiseReader struct {
-	reader    audio.Reader
-	resampler *audio.Resampler
-	wave      []float32
-}
-
-// noiseMargin is what is read behind the part that is kept, in seconds: the resampler looks ahead.
-const noiseMargin = 0.1
-
-var errNoNoise = errors.New("there is no sound in it")
-
-// read is the start of a recording: so many samples at a rate.
-func (x *noiseReader) read(u *Utterance, rate, samples int) (perturb.Recording, error) {
-	ratio, err := audio.Convert(u.Rate(), rate, audio.Ratio{})
-	if err != nil {
-		return perturb.Recording{}, err
-	}
-	seconds := min(u.Duration, float64(samples)/float64(rate)+noiseMargin)
-	_, wave, err := x.reader.Read(u.Recording.Source, &u.Recording.Info, u.Offset, seconds)
-	if err != nil {
-		return perturb.Recording{}, err
-	}
-	x.wave = x.resampler.Resample(x.wave, wave, ratio)
-	r, ok := perturb.NewRecording(u.ID, x.wave[:min(len(x.wave), samples)])
-	if !ok {
-		return r, errNoNoise
-	}
-	return r, nil
 }
 
 // soundFiles lists the sound files in a folder and below, by their endings and in the order of their paths.

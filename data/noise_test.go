@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"konkanitrain/data/audio"
 	"konkanitrain/internal/testkit"
 )
 
@@ -132,6 +134,57 @@ func TestNoiseIsLimited(t *testing.T) {
 	}{{[]int{5, 1, 3}, 9, 5}, {[]int{5, 1, 3}, 8, 4}, {[]int{5, 1, 3}, 3, 1}, {[]int{5, 5, 5}, 14, 4}, {[]int{7}, 0, 0}} {
 		if got := fair(c.numbers, c.total); got != c.want {
 			t.Errorf("%v under %d are cut to %d, want %d", c.numbers, c.total, got, c.want)
+		}
+	}
+}
+
+// A long recording is read in stretches of a bounded length, whose sound is that of the whole at once, whatever the rates
+// and wherever in the file it lies; what fails in a later one is the recording's error.
+func TestNoiseInStretches(t *testing.T) {
+	for _, c := range []struct {
+		rate, to int
+		offset   float64
+	}{{8000, 8000, 0}, {8000, 16000, 0}, {11025, 16000, 1.5}, {16000, 8000, 0.3}} {
+		n := c.rate * 65
+		path := filepath.Join(corpus(t, map[string]string{"long.wav": string(wav(n, c.rate))}), "long.wav")
+		source := audio.File(path)
+		info, err := audio.Probe(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := &Utterance{Recording: &Recording{Source: source, Info: info}, Offset: c.offset, Duration: 65 - c.offset}
+		ratio, err := audio.Convert(c.rate, c.to, audio.Ratio{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var whole audio.Reader
+		_, wave, err := whole.Read(source, nil, c.offset, u.Duration)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := audio.NewResampler().Resample(nil, wave, ratio)
+		want = want[:len(want)-c.to/2] // what is kept
+		x := noiseReader{resampler: audio.NewResampler()}
+		var got []float32
+		for stretch, err := range x.stretches(u, ratio, len(want)) {
+			if err != nil || len(stretch) > noiseStretch*c.to {
+				t.Fatalf("%+v: a stretch of %d samples, %v", c, len(stretch), err)
+			}
+			got = append(got, stretch...)
+		}
+		if len(got) != len(want) || len(got) <= 2*noiseStretch*c.to || cap(x.wave) > 2*noiseStretch*c.to {
+			t.Fatalf("%+v: %d samples in memory for %d, want %d", c, len(got), cap(x.wave), len(want))
+		}
+		for i, v := range got {
+			if !(math.Abs(float64(v-want[i])) <= 1e-6) { // roundings of sums in another order
+				t.Fatalf("%+v: sample %d is %v, want %v", c, i, v, want[i])
+			}
+		}
+		if err := os.Truncate(path, int64(44+2*40*c.rate)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.read(u, c.to, len(want)); err == nil {
+			t.Errorf("%+v: a file that was cut in its second stretch was taken", c)
 		}
 	}
 }

@@ -76,8 +76,8 @@ type ModelConfig struct {
 	LabelSmoothing    float64  `yaml:"label_smoothing" default:"0.1" check:"0..<1" help:"label smoothing of the decoder's cross-entropy"`
 	CTCSmoothing      float64  `yaml:"ctc_smoothing" default:"0" check:"0..<1" zero:"off" help:"label smoothing of CTC, in training: this share of its loss is each frame's cross-entropy with the uniform distribution"`
 	InterCTCWeight    float64  `yaml:"inter_ctc_weight" default:"0" check:"0..<1" zero:"off" help:"share of CTC in the loss that is taken behind the middle encoder block, by the same output layer, in training"`
-	BlankBias         float64  `yaml:"blank_bias" default:"0" check:"-100..100" unit:"nats" resume:"free" help:"where the bias of CTC's blank starts in a new run, in nats: below 0 makes blanks rarer at first, above 0 more frequent; a model that init_from names has its own"`
-	BranchShrink      float64  `yaml:"branch_shrink" default:"0" check:"share" zero:"off" resume:"free" help:"share by which the last weights of each residual branch start smaller in a new run: at 1 a branch begins with nothing, and the network as a shallow one; deep ones learn sooner so"`
+	BlankBias         float64  `yaml:"blank_bias" default:"0" check:"-100..100" unit:"nats" resume:"start" help:"where the bias of CTC's blank starts in a new run, in nats: below 0 makes blanks rarer at first, above 0 more frequent; a model that init_from names has its own"`
+	BranchShrink      float64  `yaml:"branch_shrink" default:"0" check:"share" zero:"off" resume:"start" help:"share by which the last weights of each residual branch start smaller in a new run: at 1 a branch begins with nothing, and the network as a shallow one; deep ones learn sooner so"`
 	StochasticDepth   float64  `yaml:"stochastic_depth" default:"0" check:"0..<1" zero:"off" help:"probability with which a residual branch of the last block is dropped for an utterance, in training; less in the blocks before, in proportion to their number"`
 }
 

@@ -212,7 +212,7 @@ func (l *ledger) openCheckpoint(from *checkpoint.Checkpoint) error {
 		return fmt.Errorf("resume from %s: these are averaged weights without an optimizer, which ended a run; "+
 			"a new run can start from them with --init_from %s", from.Path, from.Path)
 	}
-	changed, err := sameRun(l.state.Config, l.cfg)
+	changed, idle, err := sameRun(l.state.Config, l.cfg)
 	var differ *checkpoint.SettingsError
 	if errors.As(err, &differ) && len(differ.Differences) == 1 && differ.Differences[0].Key == "freeze" {
 		how := "--init_from " + from.Path
@@ -228,6 +228,9 @@ func (l *ledger) openCheckpoint(from *checkpoint.Checkpoint) error {
 	for _, c := range changed {
 		l.report.say("NOTE: a setting differs from the checkpoint's (saved / now): %s: %s / %s", c.Key, c.Saved, c.Current)
 		l.cfg.retrend(&l.state.Trend, c.Key)
+	}
+	for _, c := range idle {
+		l.report.say("NOTE: %s is %s now, and was %s in the checkpoint: it says how a new run starts, and has no effect on this one", c.Key, c.Current, c.Saved)
 	}
 	if l.inside(from.Path) {
 		return l.recallDue(from)
@@ -349,50 +352,6 @@ func (l *ledger) nameBest() {
 	if l.state.Best != nil {
 		l.best = filepath.Join(l.dir, checkpoint.Name(l.state.BestStep))
 	}
-}
-
-// judge keeps a validation of the present weights, and says what became of it, for the progress line.
-func (l *ledger) judge(e *recognize.Evaluation) (mark string) {
-	s, by := &l.state, recognize.Measure(l.cfg.Run.BestBy)
-	s.Score, s.Judged, l.standing = e, s.Progress.Updates, ahead
-	if e.NothingRead() {
-		return "  (not counted: none of the files can be read)"
-	}
-	better, counts := e.Better(s.Best, by), l.counts(e, by)
-	if better {
-		s.Best, s.BestStep = e, s.Progress.Updates
-	}
-	if counts {
-		s.Stale = 0
-	} else {
-		s.Stale++
-	}
-	switch {
-	case better && counts:
-		return "  (best so far)"
-	case better:
-		return "  (best so far, by less than early_stop_delta)"
-	}
-	return ""
-}
-
-// counts says whether a validation is so much better that early_stop waits anew. early_stop_delta is measured from the
-// last one that was, so that many small improvements add up to one that counts.
-func (l *ledger) counts(e *recognize.Evaluation, by recognize.Measure) bool {
-	s, delta := &l.state, l.cfg.Run.EarlyStopDelta
-	if delta == 0 {
-		s.Reference = nil
-		return e.Better(s.Best, by)
-	}
-	if s.Reference == nil {
-		s.Reference = s.Best
-	}
-	const rounding = 1e-9 // 42.5 % is half a point better than 43 %
-	if e.Gain(s.Reference, by) < delta-rounding {
-		return false
-	}
-	s.Reference = e
-	return true
 }
 
 // close gives the folder up.

@@ -31,22 +31,23 @@ func (c Config) settings() (json.RawMessage, error) {
 }
 
 // sameRun refuses a checkpoint that a setting makes one of another network, or of other features or texts, naming each
-// such setting with both values; what else differs comes back as a list. What the settings say of a resume decides.
-func sameRun(saved json.RawMessage, now Config) (changed []checkpoint.Difference, err error) {
+// such setting with both values; what else differs comes back as a list, and as another what differs without an effect.
+// What the settings say of a resume decides.
+func sameRun(saved json.RawMessage, now Config) (changed, idle []checkpoint.Difference, err error) {
 	set, err := settings.Of(&now)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	current, err := set.JSON()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if saved, err = withDefaults(saved); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	differences, err := compare(saved, current)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	refused := &checkpoint.SettingsError{}
 	for _, d := range differences {
@@ -59,13 +60,15 @@ func sameRun(saved json.RawMessage, now Config) (changed []checkpoint.Difference
 			refused.Differences = append(refused.Differences, d)
 		case settings.Note:
 			changed = append(changed, d)
+		case settings.Start:
+			idle = append(idle, d)
 		}
 	}
 	if len(refused.Differences) > 0 {
-		return nil, fmt.Errorf("the checkpoint belongs to another network or other data settings: %w; "+
+		return nil, nil, fmt.Errorf("the checkpoint belongs to another network or other data settings: %w; "+
 			"give the saved values", refused)
 	}
-	return changed, nil
+	return changed, idle, nil
 }
 
 // withDefaults gives a saved configuration the defaults of settings that came later.

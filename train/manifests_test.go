@@ -25,11 +25,11 @@ func TestManifestsThatWereOneText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if changed, err := sameRun(old, now); err != nil || len(changed) != 0 {
+	if changed, _, err := sameRun(old, now); err != nil || len(changed) != 0 {
 		t.Errorf("%v, %v", changed, err)
 	}
 	now.Data.TrainManifest = []string{"a.jsonl", "b.jsonl:2"}
-	changed, err := sameRun(old, now)
+	changed, _, err := sameRun(old, now)
 	if err != nil || len(changed) != 1 || !slices.ContainsFunc(changed, func(d checkpoint.Difference) bool { return d.Key == "train_manifest" }) {
 		t.Errorf("%v, %v", changed, err)
 	}

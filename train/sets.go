@@ -45,13 +45,10 @@ func (r *run) loadData(ctx context.Context) error {
 	return err
 }
 
-// trainingLoader loads the windows of a set to train on. A profile has no sorted epochs: its few updates stand for all.
+// trainingLoader loads the windows of a set to train on.
 func (r *run) trainingLoader(set *data.Set) (*data.Loader, error) {
 	o := r.cfg.loading(r.ledger.state.Stats, r.sets.noise)
 	o.Peeks = r.onCard()
-	if r.profiling() || r.finding != nil {
-		o.Sorted = 0
-	}
 	return data.NewLoader(set, o)
 }
 

@@ -31,6 +31,9 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	if cfg.Run.FindLR {
 		r.finding = &finding{}
 	}
+	if cfg.Run.measuring() { // its few updates stand for all: no epoch is an easier one
+		r.cfg.Data.SortFirstEpochs, r.cfg.Data.LightFirstEpochs = 0, 0
+	}
 	r.ledger.program = cmp.Or(o.Program, r.ledger.program)
 	r.ledger.record, r.ledger.settle, r.ledger.renewed = r.record, r.settle, r.folderRenewed
 	if o.Origin != nil && o.Origin.Checkpoint == nil {

@@ -80,16 +80,27 @@ func TestSortedEpochsAreNoTrend(t *testing.T) {
 	mustEnd(t, r)
 }
 
-// A profile is one of usual windows.
-func TestProfileIsNotSorted(t *testing.T) {
-	cfg := sorting(t)
-	usual := elsewhere(t, cfg)
-	usual.Data.SortFirstEpochs, cfg.Run.ProfileSteps = 0, 3
-	a, b := start(t, cfg, nil), start(t, usual, nil)
-	for k := range a.sets.loader.Windows() {
-		for i, u := range a.sets.loader.Window(0, k) {
-			if other := b.sets.loader.Window(0, k)[i]; u.ID != other.ID {
-				t.Fatalf("row %d of window %d is %s, want %s", i, k, u.ID, other.ID)
+// What a run measures is its usual windows: sorted and light epochs are left out.
+func TestMeasuredEpochsAreNoEasierOnes(t *testing.T) {
+	usual := sorting(t)
+	usual.Data.SortFirstEpochs, usual.Data.SpeedPerturb, usual.Data.Speeds = 0, true, []float64{1.2, 1.4}
+	want := start(t, usual, nil)
+	for name, set := range map[string]func(*RunConfig){
+		"profile": func(c *RunConfig) { c.ProfileSteps = 3 },
+		"find_lr": func(c *RunConfig) { c.FindLR = true },
+	} {
+		cfg := elsewhere(t, usual)
+		cfg.Data.SortFirstEpochs, cfg.Data.LightFirstEpochs = 2, 2
+		set(&cfg.Run)
+		got := start(t, cfg, nil)
+		for k := range want.sets.loader.Windows() {
+			for i, u := range want.sets.loader.Window(0, k) {
+				if other := got.sets.loader.Window(0, k)[i]; u.ID != other.ID {
+					t.Fatalf("%s: row %d of window %d is %s, want %s", name, i, k, other.ID, u.ID)
+				}
+			}
+			if a, b := got.sets.loader.Lengths(0, k, nil), want.sets.loader.Lengths(0, k, nil); !slices.Equal(a, b) {
+				t.Errorf("%s: window %d has lengths %+v, want %+v", name, k, a, b)
 			}
 		}
 	}

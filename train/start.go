@@ -81,7 +81,7 @@ func sameNetwork(d *recognize.Description, now Config) error {
 	if err != nil {
 		return err
 	}
-	_, err = sameRun(saved, now)
+	_, _, err = sameRun(saved, now)
 	var differ *checkpoint.SettingsError
 	if errors.As(err, &differ) && !slices.ContainsFunc(differ.Differences, func(d checkpoint.Difference) bool { return set.Lookup(d.Key).Group != "Model" }) {
 		err = fmt.Errorf("%w, or take what fits of it with --init_partial", err)

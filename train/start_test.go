@@ -71,6 +71,21 @@ func TestBlankBias(t *testing.T) {
 	}
 }
 
+// A resume with another start says that it has no effect, and has none.
+func TestStartAtAResume(t *testing.T) {
+	cfg := small(tiny(t, speak(t, spoken{id: "a", text: "abcd"})))
+	straight := elsewhere(t, cfg)
+	straight.Optimizer.MaxUpdates = 3
+	mustRun(t, straight)
+	cfg = once(t, cfg)
+	cfg.Model.BlankBias, cfg.Model.BranchShrink = 3, 0.5
+	said := mustRun(t, cfg)
+	testkit.MustContain(t, said, "NOTE: blank_bias is 3 now, and was 0 in the checkpoint: it says how a new run starts, and has no effect on this one",
+		"NOTE: branch_shrink is 0.5 now")
+	mustNotContain(t, said, "a setting differs")
+	sameWeights(t, straight, cfg, 3)
+}
+
 // Such a run goes on bit for bit, though its texts alone would give another vocabulary; with a letter more it is
 // another run.
 func TestResumeOfARunThatWasStarted(t *testing.T) {

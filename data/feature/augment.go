@@ -67,8 +67,8 @@ func (a Augment) Validate() error {
 	if !(a.TimeShare >= 0 && a.TimeShare <= 1) {
 		all = append(all, fmt.Errorf("time_share is %v; 0 to 1 are possible", a.TimeShare))
 	}
-	if !(a.VTLP >= 0 && a.VTLP <= mostVTLP) {
-		all = append(all, fmt.Errorf("vtlp is %v; 0 to %v are possible", a.VTLP, mostVTLP))
+	if !(a.VTLP == 0 || a.VTLP >= leastVTLP && a.VTLP <= mostVTLP) {
+		all = append(all, fmt.Errorf("vtlp is %v; 0 and %v to %v are possible: factors are drawn in steps of %v", a.VTLP, leastVTLP, mostVTLP, leastVTLP))
 	}
 	all = append(all, a.validateSound()...)
 	return errors.Join(all...)

@@ -15,8 +15,8 @@ const (
 	mostVolume            = 60
 )
 
-// mostPitch is an octave, in semitones.
-const mostPitch = 12
+// Bounds of pitches, in semitones: from the step in which they are drawn, as less would change nothing, to an octave.
+const leastPitch, mostPitch = 0.25, 12
 
 // validateSound lists what is wrong with these settings.
 func (a Augment) validateSound() (all []error) {
@@ -32,8 +32,8 @@ func (a Augment) validateSound() (all []error) {
 	if low, high := a.NoiseSNR[0], a.NoiseSNR[1]; !(low >= lowestSNR && low <= high && high <= highestSNR) {
 		complain("noise_snr is %v,%v; two numbers from %v to %v are possible, the lower one first", low, high, lowestSNR, highestSNR)
 	}
-	if !(a.Pitch >= 0 && a.Pitch <= mostPitch) {
-		complain("pitch is %v; 0 to %v are possible", a.Pitch, mostPitch)
+	if !(a.Pitch == 0 || a.Pitch >= leastPitch && a.Pitch <= mostPitch) {
+		complain("pitch is %v semitones; 0 and %v to %v are possible: it is drawn in steps of %v", a.Pitch, leastPitch, mostPitch, leastPitch)
 	}
 	if !(a.Volume >= 0 && a.Volume <= mostVolume) {
 		complain("volume is %v; 0 to %v are possible", a.Volume, mostVolume)

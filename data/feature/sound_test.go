@@ -212,6 +212,7 @@ func TestSoundErrors(t *testing.T) {
 		"reverb_share is -1":    {ReverbShare: -1},
 		"bandwidth_share is 2":  {BandwidthShare: 2},
 		"pitch is -1":           {Pitch: -1},
+		"pitch is 0.24":         {Pitch: 0.24},
 		"pitch is 12.1":         {Pitch: 12.1},
 		"volume is -1":          {Volume: -1},
 		"volume is 61":          {Volume: 61},

@@ -10,6 +10,7 @@ import (
 )
 
 const (
+	leastVTLP = 1. / vtlpSteps // less would change nothing
 	mostVTLP  = 0.5
 	vtlpSteps = 1000  // a factor is a multiple of 1/vtlpSteps
 	formantHz = 4800. // below which the formants lie that tell sounds apart, as in the paper

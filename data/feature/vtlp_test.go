@@ -163,7 +163,7 @@ func TestWarpedSilence(t *testing.T) {
 }
 
 func TestWarpErrors(t *testing.T) {
-	for _, v := range []float64{-0.1, 0.51, math.NaN(), math.Inf(1)} {
+	for _, v := range []float64{-0.1, 0.0009, 0.51, math.NaN(), math.Inf(1)} {
 		if err := (Augment{VTLP: v}).Validate(); err == nil || !strings.Contains(err.Error(), "vtlp is") {
 			t.Errorf("vtlp %v: %v", v, err)
 		}

@@ -1,6 +1,9 @@
 package perturb
 
-import "math"
+import (
+	"iter"
+	"math"
+)
 
 // Recording is a sound that noise is taken from, with 16 bits a sample. It may be read by any number of goroutines.
 type Recording struct {
@@ -8,22 +11,33 @@ type Recording struct {
 	wave []int16 // with a loudest sample of full scale
 }
 
-// NewRecording makes a recording of a copy of a wave, whose level is of no matter. It is false for one that gives no
-// noise: all of its samples are equal, or not all are finite.
-func NewRecording(name string, wave []float32) (Recording, bool) {
-	peak, p := float32(0), power(wave)
-	for _, v := range wave {
-		peak = max(peak, v, -v)
+// NewRecording makes a recording of up to so many samples, whose level is of no matter. Its sound comes in stretches, in
+// memory that the next one may overwrite, and comes twice: first the loudest sample is looked for. It is false for sound
+// that gives no noise: all samples are equal, or not all are finite. The error is that of a stretch.
+func NewRecording(name string, samples int, stretches iter.Seq2[[]float32, error]) (Recording, bool, error) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for wave, err := range stretches {
+		if err != nil {
+			return Recording{}, false, err
+		}
+		for _, v := range wave {
+			low, high = min(low, float64(v)), max(high, float64(v)) // NaN stays
+		}
 	}
-	if !(p > 0 && p <= math.MaxFloat64) {
-		return Recording{}, false
+	if !(low < high) || math.IsInf(high-low, 0) {
+		return Recording{}, false, nil
 	}
-	scale := math.MaxInt16 / float64(peak)
-	r := Recording{name, make([]int16, len(wave))}
-	for i, v := range wave {
-		r.wave[i] = int16(math.RoundToEven(scale * float64(v)))
+	scale := math.MaxInt16 / max(high, -low)
+	r := Recording{name, make([]int16, 0, samples)}
+	for wave, err := range stretches {
+		if err != nil {
+			return Recording{}, false, err
+		}
+		for _, v := range wave[:min(len(wave), samples-len(r.wave))] {
+			r.wave = append(r.wave, int16(math.RoundToEven(scale*float64(v))))
+		}
 	}
-	return r, true
+	return r, true, nil
 }
 
 // Len is the number of samples.

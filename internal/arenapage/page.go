@@ -5,9 +5,6 @@ package arenapage
 
 import (
 	_ "embed"
-	"encoding/json"
-	"fmt"
-	"html/template"
 	"io"
 
 	"konkanitrain/internal/page"
@@ -61,7 +58,7 @@ var (
 	pageCSS = page.CSS + ownCSS
 )
 
-var pageTemplate = page.Template(pageHTML, nil)
+var kind = page.New(page.Kind{Body: pageHTML, CSS: pageCSS, Script: page.Script + chartJS + tableJS + pageJS})
 
 // Write writes the page. The error says what in p contradicts itself, or that w takes no more. All texts of p are
 // shown as they are: none is taken for HTML.
@@ -70,16 +67,6 @@ func Write(w io.Writer, p Page) error {
 		return err
 	}
 	first := p.Programs[0]
-	data, err := json.Marshal(encode(p.Programs)) // escapes <, > and &: no text can end the script element
-	if err != nil {
-		return fmt.Errorf("the arena page's data as JSON: %w", err)
-	}
-	return pageTemplate.Execute(w, map[string]any{
-		"Title":  p.Title,
-		"Facts":  p.Facts,
-		"Table":  summarize(first, peak(first.live())),
-		"CSS":    template.CSS(pageCSS),
-		"Data":   template.JS(data),
-		"Script": template.JS(page.Script + chartJS + tableJS + pageJS),
-	})
+	shown := map[string]any{"Title": p.Title, "Facts": p.Facts, "Table": summarize(first, peak(first.live()))}
+	return kind.Write(w, p.Title, shown, encode(p.Programs))
 }

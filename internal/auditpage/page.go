@@ -6,8 +6,6 @@ package auditpage
 import (
 	_ "embed"
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"html/template"
 	"io"
 	"slices"
@@ -101,7 +99,10 @@ var (
 	pageJS  = page.Script + ownJS
 )
 
-var pageTemplate = page.Template(pageHTML, template.FuncMap{"sound": soundURL, "picture": pictureURL, "more": more})
+var kind = page.New(page.Kind{
+	Body: pageHTML, CSS: pageCSS, Script: pageJS, Media: "img-src data:; media-src data:",
+	Functions: template.FuncMap{"sound": soundURL, "picture": pictureURL, "more": more},
+})
 
 // Write writes the page. The error says that w takes no more. All texts of p are shown as they are: none is taken for
 // HTML.
@@ -110,18 +111,12 @@ func Write(w io.Writer, p Page) error {
 	for i, s := range p.Sets {
 		charts[i] = s.Charts
 	}
-	data, err := json.Marshal(charts) // escapes <, > and &: no text can end the script element
-	if err != nil {
-		return fmt.Errorf("the page's data as JSON: %w", err)
-	}
 	p.Findings = slices.Clone(p.Findings)
 	for i := range p.Findings {
 		f := &p.Findings[i]
 		f.Items = f.Items[:min(len(f.Items), MostItems)]
 	}
-	return pageTemplate.Execute(w, map[string]any{
-		"Page": p, "CSS": template.CSS(pageCSS), "Data": template.JS(data), "Script": template.JS(pageJS),
-	})
+	return kind.Write(w, p.Title, p, charts)
 }
 
 // soundURL is a WAV file as a URL of itself.

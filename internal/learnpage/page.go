@@ -5,9 +5,7 @@ package learnpage
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 
 	"konkanitrain/internal/page"
@@ -70,7 +68,7 @@ var (
 	pageJS  = page.Script + ownJS
 )
 
-var pageTemplate = page.Template(pageHTML, nil)
+var kind = page.New(page.Kind{Body: pageHTML, CSS: pageCSS, Script: pageJS})
 
 // Write writes the page. A curve without points, and a chart without curves, is left out. The error says what is wrong
 // with a curve, or that w takes no more. All texts of p are shown as they are: none is taken for HTML.
@@ -93,12 +91,6 @@ func Write(w io.Writer, p Page) error {
 			}
 		}
 	}
-	// JSON escapes <, > and &, so that no text can end the script element; it refuses what isn't finite.
-	data, err := json.Marshal(map[string]any{"tasks": charts, "first": append([]string{}, p.First...)})
-	if err != nil {
-		return fmt.Errorf("the page's data as JSON: %w", err)
-	}
-	return pageTemplate.Execute(w, map[string]any{
-		"Page": p, "CSS": template.CSS(pageCSS), "Data": template.JS(data), "Script": template.JS(pageJS),
-	})
+	// A value that isn't finite is no JSON, which is an error.
+	return kind.Write(w, p.Title, p, map[string]any{"tasks": charts, "first": append([]string{}, p.First...)})
 }

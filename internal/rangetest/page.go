@@ -20,18 +20,18 @@ var (
 	pageCSS = page.CSS + ownCSS
 )
 
-var pageTemplate = page.Template(pageHTML, template.FuncMap{
+var kind = page.New(page.Kind{Body: pageHTML, CSS: pageCSS, Functions: template.FuncMap{
 	"digits": func(v float64) string { return fmt.Sprintf("%.3g", v) },
-})
+}})
 
 // WritePage writes a result as a page: one HTML file with a picture, which loads nothing else and needs no JavaScript.
 // Texts are shown as they are: none is taken for HTML. The error says that w takes no more.
 func WritePage(w io.Writer, title string, r Result) error {
-	shown := map[string]any{"Title": title, "Result": r, "Course": r.course(), "CSS": template.CSS(pageCSS), "Plot": (*picture)(nil)}
+	shown := map[string]any{"Title": title, "Result": r, "Course": r.course(), "Plot": (*picture)(nil)}
 	if r.Updates > 0 {
 		shown["Plot"], shown["Table"] = r.picture(), r.table()
 	}
-	return pageTemplate.Execute(w, shown)
+	return kind.Write(w, title, shown, nil)
 }
 
 // picture is the plot of a page, in the units of its own.

@@ -72,6 +72,7 @@ const (
 	Note    Resume = "note"    // it may change, and is mentioned; what the tag means where it is missing
 	Fixed   Resume = "fixed"   // the checkpoint is one of another network, or of other data: refused
 	Free    Resume = "free"    // it says nothing of the run, as a path: not mentioned
+	Start   Resume = "start"   // it says how a new run starts: it may change, without an effect, and that is mentioned
 	Session Resume = "session" // it belongs to one session: free, and never taken from the checkpoint
 )
 
@@ -243,8 +244,8 @@ func newSetting(f reflect.StructField, v reflect.Value) (*Setting, error) {
 	if r, ok := tag.Lookup("resume"); ok {
 		x.Resume = Resume(r)
 	}
-	if !slices.Contains([]Resume{Note, Fixed, Free, Session}, x.Resume) {
-		return nil, fmt.Errorf("resume is %q, want note, fixed, free or session", x.Resume)
+	if !slices.Contains([]Resume{Note, Fixed, Free, Start, Session}, x.Resume) {
+		return nil, fmt.Errorf("resume is %q, want note, fixed, free, start or session", x.Resume)
 	}
 	var err error
 	if x.check, err = parseCheck(tag.Get("check"), f.Type); err != nil {
