@@ -63,6 +63,7 @@ var testsMayImport = map[string][]string{
 	"data":              {"op"},            // ids of tokens that both know
 	"update":            {"internal/safetensors", "checkpoint"},
 	"recognize":         {"internal/safetensors", "internal/philox", "internal/frames"},
+	"bench":             {"internal/settings", "train"}, // presets, as they are tried
 	"train":             {"internal/safetensors", "internal/frames", "internal/philox"},
 }
 

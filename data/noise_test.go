@@ -138,8 +138,8 @@ func TestNoiseIsLimited(t *testing.T) {
 	}
 }
 
-// A long recording is read in stretches of a bounded length, whose sound is that of the whole at once, whatever the rates
-// and wherever in the file it lies; what fails in a later one is the recording's error.
+// A long recording is read in stretches of a bounded length, whose sound is that of the whole at once, whatever the
+// rates and wherever in the file it lies; what fails in a later one is the recording's error.
 func TestNoiseInStretches(t *testing.T) {
 	for _, c := range []struct {
 		rate, to int
