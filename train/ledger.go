@@ -232,6 +232,9 @@ func (l *ledger) openCheckpoint(from *checkpoint.Checkpoint) error {
 	for _, c := range idle {
 		l.report.say("NOTE: %s is %s now, and was %s in the checkpoint: it says how a new run starts, and has no effect on this one", c.Key, c.Current, c.Saved)
 	}
+	if err := l.cfg.keepStart(l.state.Config); err != nil {
+		return fmt.Errorf("resume from %s: %w", from.Path, err)
+	}
 	if l.inside(from.Path) {
 		return l.recallDue(from)
 	}

@@ -71,6 +71,28 @@ func sameRun(saved json.RawMessage, now Config) (changed, idle []checkpoint.Diff
 	return changed, idle, nil
 }
 
+// keepStart takes what says how a run started from the configuration of one that goes on, for what is told of it.
+func (c *Config) keepStart(saved json.RawMessage) error {
+	set, err := settings.Of(c)
+	if err != nil {
+		return err
+	}
+	set.Reset(settings.Start) // what came later than the run has its default
+	var then map[string]json.RawMessage
+	if err := json.Unmarshal(saved, &then); err != nil {
+		return err
+	}
+	maps.DeleteFunc(then, func(key string, _ json.RawMessage) bool {
+		x := set.Lookup(key)
+		return x == nil || x.Resume != settings.Start
+	})
+	text, err := json.Marshal(then)
+	if err != nil {
+		return err
+	}
+	return set.YAML(checkpoint.StateFile, text)
+}
+
 // withDefaults gives a saved configuration the defaults of settings that came later.
 func withDefaults(saved json.RawMessage) (json.RawMessage, error) {
 	var then, defaults map[string]json.RawMessage
