@@ -1,5 +1,5 @@
-// Package page is what pages of the program have in common: the document around what each shows, colors and type, tables,
-// and a little of their scripts. A page is one HTML file that loads nothing else.
+// Package page is what pages of the program have in common: the document around what each shows, colors and type,
+// tables, and a little of their scripts. A page is one HTML file that loads nothing else.
 package page
 
 import (
