@@ -49,8 +49,8 @@ type DataConfig struct {
 	Speeds            []float64 `yaml:"speeds" default:"0.9,1,1.1" check:"0.5..2" help:"speeds of speed_perturb, all equally likely"`
 	LightFirstEpochs  int       `yaml:"light_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training have lighter augmentation (masks, speeds, warps, noise), none in the first and more from epoch to epoch"`
 	SortFirstEpochs   int       `yaml:"sort_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training go from short utterances to long ones; all others are shuffled"`
-	VTLP              float64   `yaml:"vtlp" default:"0" check:"0..0.5" zero:"off" help:"vocal tract length perturbation in training: frequencies are multiplied by a factor drawn from 1-vtlp to 1+vtlp"`
-	Pitch             float64   `yaml:"pitch" default:"0" check:"0..12" zero:"off" unit:"semitones" help:"the most that training utterances are made higher or lower, in semitones; they stay as long as they are"`
+	VTLP              float64   `yaml:"vtlp" default:"0" check:"0|0.001..0.5" zero:"off" help:"vocal tract length perturbation in training: frequencies are multiplied by a factor drawn from 1-vtlp to 1+vtlp"`
+	Pitch             float64   `yaml:"pitch" default:"0" check:"0|0.25..12" zero:"off" unit:"semitones" help:"the most that training utterances are made higher or lower, in semitones; they stay as long as they are"`
 	ReverbShare       float64   `yaml:"reverb_share" default:"0" check:"share" zero:"off" help:"share of training utterances that are heard in a room, with reverberation of 0.15 to 0.8 s"`
 	NoiseShare        float64   `yaml:"noise_share" default:"0" check:"share" zero:"off" help:"share of training utterances that noise is added to"`
 	NoiseSNR          []float64 `yaml:"noise_snr" default:"5,25" check:"-20..100" unit:"dB" help:"ratios of an utterance's power to that of its noise in dB, from and to"`

@@ -160,7 +160,7 @@ func TestTagsAgreeWithPackages(t *testing.T) {
 		"dropout": around(0, 1), "ctc_weight": around(0, 1), "label_smoothing": around(0, 1),
 		"sample_rate": around(1000, 768000), "num_mels": around(1), "normalize": {0},
 		"freq_masks": around(0, 1000), "freq_width": around(0, 1000), "time_masks": around(0, 1000), "time_share": around(0, 1), "speeds": around(0.5, 2),
-		"vtlp": around(0, 0.5), "noise_share": around(0, 1), "reverb_share": around(0, 1), "pitch": around(0, 12), "bandwidth_share": around(0, 1), "volume": around(0, 60), "noise_snr": around(-20, 100),
+		"vtlp": around(0, 0.001, 0.5), "noise_share": around(0, 1), "reverb_share": around(0, 1), "pitch": around(0, 0.25, 12), "bandwidth_share": around(0, 1), "volume": around(0, 60), "noise_snr": around(-20, 100),
 	} {
 		accepted, refused := 0, 0
 		for _, v := range values {

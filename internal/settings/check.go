@@ -18,6 +18,7 @@ type check struct {
 // span is a range of numbers.
 type span struct {
 	kind      string // "odd", "even", "share" or ""
+	orZero    bool   // 0, below the span, is possible too
 	low, high bound
 }
 
@@ -75,6 +76,7 @@ func parseSpan(tag string, t reflect.Type) (check, error) {
 	if kind, rest, ok := strings.Cut(tag, " "); ok && (kind == "odd" || kind == "even") && t.Kind() == reflect.Int {
 		s.kind, ends = kind, rest
 	}
+	ends, s.orZero = strings.CutPrefix(ends, "0|")
 	low, high, _ := strings.Cut(ends, "..")
 	s.low.text, s.low.out = strings.CutPrefix(low, ">")
 	s.high.text, s.high.out = strings.CutPrefix(high, "<")
@@ -88,7 +90,8 @@ func parseSpan(tag string, t reflect.Type) (check, error) {
 		}
 		b.value = number(v)
 	}
-	if s.high.text != "" && !(s.low.value < s.high.value) || s.kind != "" && (s.low.out || s.high.out) {
+	if s.high.text != "" && !(s.low.value < s.high.value) || s.kind != "" && (s.low.out || s.high.out) ||
+		s.orZero && (s.kind != "" || !(s.low.value > 0)) {
 		return check{}, fmt.Errorf("check is %q: that is no range", tag)
 	}
 	return check{span: s}, nil
@@ -109,6 +112,8 @@ func number(v reflect.Value) float64 {
 func (s *span) holds(v reflect.Value) bool {
 	x := number(v)
 	switch {
+	case s.orZero && x == 0:
+		return true
 	case !(x > s.low.value || x == s.low.value && !s.low.out):
 		return false
 	case s.high.text != "" && !(x < s.high.value || x == s.high.value && !s.high.out):
@@ -121,22 +126,29 @@ func (s *span) holds(v reflect.Value) bool {
 
 // wanted describes the span: "0 (off) or more", with the meaning of 0.
 func (s *span) wanted(zero string) string {
+	off := "0"
+	if zero != "" {
+		off = fmt.Sprintf("0 (%s)", zero)
+	}
 	low := s.low.text
-	if low == "0" && zero != "" && !s.low.out {
-		low = fmt.Sprintf("0 (%s)", zero)
+	if low == "0" && !s.low.out {
+		low = off
 	}
 	article := map[string]string{"odd": "an odd number from ", "even": "an even number from ", "share": "a share from "}[s.kind]
+	if s.orZero {
+		article = off + ", or "
+	}
 	switch high := s.high.text; {
 	case s.low.out && high == "":
-		return "more than " + low
+		return article + "more than " + low
 	case s.low.out && s.high.out:
-		return "more than " + low + " and below " + high
+		return article + "more than " + low + " and below " + high
 	case s.low.out:
-		return "more than " + low + " and at most " + high
+		return article + "more than " + low + " and at most " + high
 	case high == "":
-		return low + " or more"
+		return article + low + " or more"
 	case s.high.out:
-		return low + " or more and below " + high
+		return article + low + " or more and below " + high
 	default:
 		return article + low + " to " + high
 	}

@@ -22,6 +22,7 @@ type checked struct {
 	Above   float64   `yaml:"above" default:"5" check:">0.." help:"h"`
 	Peak    float64   `yaml:"peak" default:"1" check:">0..1" help:"h"`
 	Below   float64   `yaml:"below" default:"0" check:"0..<1" help:"h"`
+	Step    float64   `yaml:"step" default:"0" check:"0|0.25..12" zero:"off" unit:"s" help:"h"`
 	Between float64   `yaml:"between" default:"0" check:">-1.5..<1" unit:"s" help:"h"`
 	Share   float64   `yaml:"share" default:"0.5" check:"share" help:"h"`
 	List    []float64 `yaml:"list" default:"1" check:"0.5..2" help:"h"`
@@ -60,6 +61,10 @@ func TestCheck(t *testing.T) {
 		{func(c *checked) { c.Peak = 1e-300 }, ""},
 		{func(c *checked) { c.Below = 1 }, "below is 1, want 0 or more and below 1"},
 		{func(c *checked) { c.Below = math.Nextafter(1, 0) }, ""},
+		{func(c *checked) { c.Step = 0.25 }, ""},
+		{func(c *checked) { c.Step = 0.2 }, "step is 0.2 s, want 0 (off), or 0.25 to 12"},
+		{func(c *checked) { c.Step = -1 }, "step is -1 s, want 0 (off), or 0.25 to 12"},
+		{func(c *checked) { c.Step = 13 }, "step is 13 s, want 0 (off), or 0.25 to 12"},
 		{func(c *checked) { c.Between = -1.5 }, "between is -1.5 s, want more than -1.5 and below 1"},
 		{func(c *checked) { c.Share = 1.01 }, "share is 1.01, want a share from 0 to 1"},
 		{func(c *checked) { c.Share = 1 }, ""},
@@ -173,6 +178,9 @@ func TestTagMistakes(t *testing.T) {
 		}{},
 		`check is "odd >1..5": that is no range`: &struct {
 			A int `yaml:"a" default:"3" check:"odd >1..5" help:"a"`
+		}{},
+		`check is "0|0..5": that is no range`: &struct {
+			A int `yaml:"a" default:"0" check:"0|0..5" help:"a"`
 		}{},
 		`check is "5..1": that is no range`: &struct {
 			A int `yaml:"a" default:"3" check:"5..1" help:"a"`

@@ -24,6 +24,7 @@
 //
 //	any               every value (rules about several settings are the program's)
 //	1..8              a number from 1 to 8; 1.. has no upper end; >0..<1 leaves out the ends
+//	0|1..8            0, or a number from 1 to 8
 //	odd 1..9          an odd whole number in a range; even likewise
 //	share             0..1, called a share
 //	auto|cpu|cuda     one of these texts or numbers
