@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The recipes of bench/learn in PyTorch: trains the reference network with what a preset does differently.
 
-    bench/learn/reference.py --reference DIR --epochs 100 --schedule cosine --blank_bias 3 --train A.jsonl --test B.jsonl
+    bench/learn/reference.py --reference DIR --epochs 100 --schedule cosine --train A.jsonl --test B.jsonl
 
 DIR holds train_ref.py, which reads sound, augments, trains and scores. This script replaces a few of its functions and
 leaves its loop alone: each setting below does what the setting of this name does in konkanitrain, and without any of
@@ -56,7 +56,7 @@ def parse():
     add("--light_first_epochs", type=number(int, "0 or more", lambda n: n >= 0), default=0, metavar="EPOCHS",
         help="so many epochs at the start have lighter augmentation, none in the first and more from epoch to epoch")
     add("--inter_ctc_weight", type=number(float, "0 or more and below 1", lambda x: 0 <= x < 1), default=0.0,
-        metavar="SHARE", help="share of CTC in the loss that is taken behind the middle block, by the same output layer")
+        metavar="SHARE", help="share of CTC in the loss that is taken behind the middle block, by the same layer")
     return ap.parse_known_args()
 
 
@@ -68,7 +68,8 @@ def number(kind, range_, good):
         except ValueError:
             value = None
         if value is None or not good(value):
-            raise argparse.ArgumentTypeError(f"{text!r} is not possible; want {'a whole' if kind is int else 'a'} number, {range_}")
+            what = "a whole number" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(f"{text!r} is not possible; want {what}, {range_}")
         return value
     return convert
 
@@ -106,7 +107,7 @@ class Epochs:
 
 
 def cosine(reference, epochs, total):
-    """Half a cosine from the peak, at the end of the warm-up, to 0 at the last update of all epochs (update.Schedule)."""
+    """Half a cosine from the peak, at the end of the warm-up, to 0 at the run's last update (update.Schedule)."""
     def rate(update, peak, warmup):
         if update <= warmup:
             return peak * update / warmup
@@ -126,7 +127,7 @@ def lighten(reference, epochs, light):
     """
     featurise, spec_augment = reference.featurise, reference.spec_augment
     plain = {}  # id of features: features, and those at speed 1
-    sounds = {}  # id of sound: sound, and its features at speed 1. What is in here stays alive, and so its id is its own
+    sounds = {}  # id of sound: sound, and its features at speed 1. What is in here stays alive: its id is its own
 
     def remembered(x, rate, bins, speed=1.0):
         if id(x) not in sounds:
@@ -176,8 +177,8 @@ def middle_ctc(reference, share):
     class Middle(reference.Conformer):
         def __init__(self, config):
             if config.encoder_layers < 2:
-                sys.exit(f"reference.py: --inter_ctc_weight {share:g}, and --encoder_layers {config.encoder_layers}: there is "
-                         "no block in the middle; want 2 or more, or --inter_ctc_weight 0")
+                sys.exit(f"reference.py: --inter_ctc_weight {share:g}, and --encoder_layers {config.encoder_layers}: "
+                         "there is no block in the middle; want 2 or more, or --inter_ctc_weight 0")
             super().__init__(config)
             self.middle = f"encoder.blocks.{config.encoder_layers // 2 - 1}.out"
 
