@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"internal/simd":        {"internal/philox"},
 	"internal/machine":     {"internal/words"}, // what memory there is, and who uses it
 	"internal/control":     {},                 // asks a run in progress
+	"internal/ngram":       {"internal/words"}, // language models of n-grams
 
 	"device": {},
 	"op":     {"internal/frames", "internal/philox", "internal/simd", "device"}, // every kernel is an op's
