@@ -43,7 +43,7 @@ func (r *SentencesReport) String() string {
 // the lines. A path is that of a text with one sentence a line, [Stdin] for r, or that of a manifest, of which the sound
 // is of no matter and may be missing: JSON lines, a table, a folder, archives. A file is JSON lines where it begins with
 // {, and a table where its name ends as one's. An error of take ends the reading, and is returned. It is an error if
-// more lines can't be read than [Options.BadLimit] allows where it is 0, and if there is no line.
+// more lines can't be read than [Options.BadLimit] allows where it is 0, and if there is no text.
 func Sentences(ctx context.Context, path string, r io.Reader, p text.Policy, take func(sentence string) error) (*SentencesReport, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -75,8 +75,8 @@ func Sentences(ctx context.Context, path string, r io.Reader, p text.Policy, tak
 	case err != nil:
 	case over:
 		err = fmt.Errorf("%s: %d of %d lines can't be read, more than %s: %s", path, report.Bad, report.Lines, limit, report.First)
-	case report.Lines == 0:
-		err = fmt.Errorf("%s: no line in it", path)
+	case report.Lines == report.Empty+report.Bad:
+		err = fmt.Errorf("%s: no text in it (%s)", path, words.Count(report.Lines, "line"))
 	}
 	return report, err
 }
