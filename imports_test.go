@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"update":    {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
 	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
 	"train":     {"internal/philox", "internal/arenapage", "internal/rangetest", "internal/settings", "internal/patterns", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
-	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
+	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/ngram", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd
 
 	"internal/ptx": {}, // the cards' kernels as committed files, and their compiler
