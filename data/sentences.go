@@ -40,10 +40,10 @@ func (r *SentencesReport) String() string {
 }
 
 // Sentences reads texts alone, for a language model, and gives each to take, normalized and not empty, in the order of
-// the lines. A path is that of a text with one sentence a line, [Stdin] for r, or that of a manifest, of which the sound
-// is of no matter and may be missing: JSON lines, a table, a folder, archives. A file is JSON lines where it begins with
-// {, and a table where its name ends as one's. An error of take ends the reading, and is returned. It is an error if
-// more lines can't be read than [Options.BadLimit] allows where it is 0, and if there is no text.
+// the lines. A path is that of a text with one sentence a line, [Stdin] for r, or that of a manifest, of which the
+// sound is of no matter and may be missing: JSON lines, a table, a folder, archives. A file is JSON lines where it
+// begins with {, and a table where its name ends as one's. An error of take ends the reading, and is returned. It is an
+// error if more lines can't be read than [Options.BadLimit] allows where it is 0, and if there is no text.
 func Sentences(ctx context.Context, path string, r io.Reader, p text.Policy, take func(sentence string) error) (*SentencesReport, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

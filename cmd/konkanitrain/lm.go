@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 
 	memory "konkanitrain/internal/machine"
 	"konkanitrain/internal/ngram"
@@ -137,6 +138,7 @@ func (c *lmConfig) estimate(ctx context.Context, texts []string, in lmReader) (*
 		if o.Limit = budget - own; o.Limit <= 0 {
 			return nil, nil, fmt.Errorf("%s are allowed, and the program itself has %s: give it more (%s)", words.Bytes(budget), words.Bytes(own), why)
 		}
+		debug.SetMemoryLimit(o.Limit) // near to it the collector works harder
 	}
 	counter, err := ngram.NewCounter(o)
 	if err != nil {

@@ -46,11 +46,11 @@ func (r lmReport) text() string {
 		fmt.Fprintf(&s, "%-20s  %s\n", name, fmt.Sprintf(format, a...))
 	}
 	e := r.Estimate
-	row("texts", "%s: %s, %s", words.List(r.Texts, 3), words.Count(e.Sentences, "sentence"), words.Count(e.Words, r.unit()))
+	row("texts", "%s: %s, %s", words.List(r.Texts, 3), words.Count(e.Sentences, "sentence"), words.Count(e.Words, r.Units.Noun()))
 	if e.Marks > 0 {
-		row("", "%s left out that are written as <s>, </s> or <unk>", words.Count(e.Marks, r.unit()))
+		row("", "%s left out that are written as <s>, </s> or <unk>", words.Count(e.Marks, r.Units.Noun()))
 	}
-	row("vocabulary", "%s, with <unk>, <s> and </s>", words.Count(e.Vocabulary, r.unit()))
+	row("vocabulary", "%s, with <unk>, <s> and </s>", words.Count(e.Vocabulary, r.Units.Noun()))
 	for i, n := range e.Counted {
 		kept := "none kept"
 		switch {
@@ -67,7 +67,7 @@ func (r lmReport) text() string {
 		row(fmt.Sprintf("%d-grams", i+1), "%d, %s; discounts %.4f %.4f %.4f%s", n, kept, d.D[0], d.D[1], d.D[2], why)
 	}
 	for _, h := range r.HeldOut {
-		row("held out", "%s: %s", h.Path, scoredText(h.Scored, r.unit()))
+		row("held out", "%s: %s", h.Path, scoredText(h.Scored, r.Units.Noun()))
 	}
 	row("memory", "at most %s to make it, %s to use it", words.Bytes(e.Bytes), words.Bytes(r.ModelBytes))
 	if r.Output != "" {
@@ -75,11 +75,6 @@ func (r lmReport) text() string {
 	}
 	return s.String()
 }
-
-func (r lmReport) unit() string { return unitName(r.Units) }
-
-// unitName is one of a unit.
-func unitName(u ngram.Unit) string { return strings.TrimSuffix(string(u), "s") }
 
 // scoredText is what a model says of texts, for people.
 func scoredText(s ngram.Scored, unit string) string {
@@ -94,7 +89,7 @@ func (r lmReport) comment() string {
 		space = ", " + ngram.Space + " for a space"
 	}
 	return fmt.Sprintf("n-grams of %s%s, order %d, modified Kneser-Ney, by konkanitrain lm\n%s, %s", r.Units, space, r.Order,
-		words.Count(r.Estimate.Sentences, "sentence"), words.Count(r.Estimate.Words, r.unit()))
+		words.Count(r.Estimate.Sentences, "sentence"), words.Count(r.Estimate.Words, r.Units.Noun()))
 }
 
 // writeLM writes a model, compressed where the name says so. What stands under the path is always whole: the model is

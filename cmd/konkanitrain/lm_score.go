@@ -61,6 +61,6 @@ func runLMScore(ctx context.Context, args []string, s streams) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.err, "%s: log10 probability %.4f, %s\n", c.LM, sum.Log10(), scoredText(sum, unitName(unit)))
+	_, err = fmt.Fprintf(s.err, "%s: log10 probability %.4f, %s\n", c.LM, sum.Log10(), scoredText(sum, unit.Noun()))
 	return err
 }

@@ -35,10 +35,10 @@ func Read(path string) (m *Model, warnings []string, err error) {
 //
 // An error names file and line: of what can't be parsed, probabilities above 1, an n-gram that stands twice, or whose
 // words are not among the 1-grams, or whose history is no n-gram, a file without <s> or </s>, one that was cut. kenlm
-// refuses the same. Warnings say what was odd, with how many lines it concerns: numbers of n-grams that are not those at
-// the file's start, probabilities of 0 (taken as 10^-99), no <unk> (taken as 10^-100), weights of n-grams of the highest
-// order (passed over), text behind the end. An n-gram may be there without the shorter one that it ends with, as SRILM
-// writes them.
+// refuses the same. Warnings say what was odd, with how many lines it concerns: numbers of n-grams that are not those
+// at the file's start, probabilities of 0 (taken as 10^-99), no <unk> (taken as 10^-100), weights of n-grams of the
+// highest order (passed over), text behind the end. An n-gram may be there without the shorter one that it ends with,
+// as SRILM writes them.
 func ReadARPA(name string, r io.Reader) (m *Model, warnings []string, err error) {
 	l, err := newLines(name, r)
 	if err != nil {
@@ -168,8 +168,8 @@ func (a *arpa) cutOff(behind string) error {
 	return fmt.Errorf(`%s: the file was cut: it ends at line %d, behind %s, without a line \end\`, a.name, a.number, behind)
 }
 
-// section reads the n-grams of an order, and goes to the line behind them: that of another section, or the end. They are
-// sorted.
+// section reads the n-grams of an order, and goes to the line behind them: that of another section, or the end. They
+// are sorted.
 func (a *arpa) section(order int) ([]gram, error) {
 	grams := make([]gram, 0, min(a.promised[order-1], 1<<16))
 	var at []uint32 // the lines of grams

@@ -82,8 +82,8 @@ func NewCounter(o Options) (*Counter, error) {
 }
 
 // Add takes in a text with single spaces as one sentence; one without words is passed over. Words that are written as
-// <s>, </s> or <unk> can't be told from these marks: they are left out of the sentence, and counted. The error says that
-// the limit doesn't allow any more.
+// <s>, </s> or <unk> can't be told from these marks: they are left out of the sentence, and counted. The error says
+// that the limit doesn't allow any more.
 func (c *Counter) Add(text string) error {
 	begun := false
 	for part := range c.options.Unit.Split(text) {
@@ -128,7 +128,7 @@ func (c *Counter) room() error {
 		return &TooLarge{fmt.Sprintf("more than %d words can't be counted at once", math.MaxUint32)}
 	}
 	return c.options.allow(bytesPerWord*int64(c.tokens())+2*c.vocabulary.Bytes(), fmt.Sprintf("the first %s (%s) of the texts",
-		words.Count(c.report.Sentences, "sentence"), words.Count(c.report.Words, "word")))
+		words.Count(c.report.Sentences, "sentence"), words.Count(c.report.Words, c.options.Unit.Noun())))
 }
 
 // allow is an error where need bytes, for what, are more than the limit.
@@ -147,7 +147,8 @@ func (e *TooLarge) Error() string {
 	return e.what + ": give fewer texts (a part of them, each sentence once), a lower order, or more memory (memory_limit)"
 }
 
-// take is the texts as the numbers of words in alphabetical order, in one piece. The counter has none of them afterwards.
+// take is the texts as the numbers of words in alphabetical order, in one piece. The counter has none of them
+// afterwards.
 func (c *Counter) take() (v *Vocabulary, tokens []uint32) {
 	v, became := c.vocabulary.sorted(nil)
 	tokens = make([]uint32, 0, c.tokens())

@@ -10,8 +10,8 @@ type Discount struct {
 var fallback = [3]float64{0.5, 1, 1.5}
 
 // discount is that of an order, from n, the numbers of n-grams with a count of 1, 2, 3 and 4 (Chen and Goodman 1999,
-// equation 26). It is the fallback where one of the first three is 0, or a discount is below 0 or above its count, as of
-// small or artificial texts, and of characters, of which few are seen once.
+// equation 26). It is the fallback where one of the first three is 0, or a discount is below 0 or above its count, as
+// of small or artificial texts, and of characters, of which few are seen once.
 func discount(n [5]int) Discount {
 	d := Discount{}
 	y := float64(n[1]) / float64(n[1]+2*n[2])

@@ -25,8 +25,8 @@
 // # Estimation
 //
 // [Counter] estimates by interpolated modified Kneser-Ney smoothing (Chen and Goodman 1999, "An empirical study of
-// smoothing techniques for language modeling", section 3), with the choices of kenlm's lmplz (Heafield et al. 2013): see
-// [Counter.Estimate]. It keeps the texts as numbers, 4 bytes a word, and sorts their positions by the N words from there
-// on. N-grams that are equal are neighbors then, and the tree of counts comes out of one pass. No more than 12 bytes a
-// word and about 60 an n-gram are needed, and these are known before they are taken.
+// smoothing techniques for language modeling", section 3), with the choices of kenlm's lmplz (Heafield et al. 2013):
+// see [Counter.Estimate]. It keeps the texts as numbers, 4 bytes a word, and sorts their positions by the N words from
+// there on. N-grams that are equal are neighbors then, and the tree of counts comes out of one pass. No more than 12
+// bytes a word and about 60 an n-gram are needed, and these are known before they are taken.
 package ngram

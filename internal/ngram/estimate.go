@@ -30,7 +30,8 @@ type Report struct {
 // where h' is h without its first word, sums go over all words, and below words is 1/V for each of the V words of the
 // vocabulary but <s>, so that <unk> has a probability. c is how often an n-gram was seen, if it is of the highest order
 // or begins with <s>; else before how many different words it was seen. D is by order, see [Discount]. What is pruned
-// gives its c to b(h). All is as lmplz of kenlm has it, to rounding: here it is float64 up to the model. It depends on
+// gives its c to b(h). All is as lmplz of kenlm has it to rounding (here it is float64 up to the model), but for
+// one n-gram of each order: of the last one lmplz takes how often it was seen where D is found. The model depends on
 // the sentences and not on their order.
 func (c *Counter) Estimate() (*Model, *Report, error) {
 	o, r := c.options, c.report
@@ -38,11 +39,12 @@ func (c *Counter) Estimate() (*Model, *Report, error) {
 		return nil, nil, errors.New("there is no text to estimate a language model from: no line has a word")
 	}
 	v, tokens := c.take()
+	free(len(tokens)) // the pieces that they were kept in
 	positions := sortedPositions(tokens, o.Order, v.Size())
-	free(len(tokens)) // pieces and vocabulary, and the second list of positions
+	free(len(tokens)) // the second list of positions
 	found := sizes(tokens, positions, o.Order, v.Size())
 	r.Bytes = need(len(tokens), v, found)
-	if err := o.allow(r.Bytes, "the "+grams(found)+" of the texts"); err != nil {
+	if err := o.allow(r.Bytes, "the "+grams(found, o.Unit)+" of the texts"); err != nil {
 		return nil, nil, err
 	}
 	e := &estimate{counts: newCounts(tokens, positions, found), vocabulary: v}
@@ -84,8 +86,8 @@ func need(tokens int, v *Vocabulary, found []int) int64 {
 }
 
 // grams names numbers of n-grams: "5 words, 20 2-grams, 30 3-grams".
-func grams(n []int) string {
-	list := []string{words.Count(n[0], "word")}
+func grams(n []int, u Unit) string {
+	list := []string{words.Count(n[0], u.Noun())}
 	for i, x := range n[1:] {
 		list = append(list, words.Count(x, fmt.Sprintf("%d-gram", i+2)))
 	}

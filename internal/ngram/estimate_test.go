@@ -83,8 +83,8 @@ func histories(texts []string) [][]string {
 	return list
 }
 
-// The model gives the probabilities of the paper's formula, behind what was seen and what wasn't. Weights are float32 in
-// log10: of up to 5 of them, each up to 8 or so, the rounding stays below 3e-6 nats.
+// The model gives the probabilities of the paper's formula, behind what was seen and what wasn't. Weights are float32
+// in log10: of up to 5 of them, each up to 8 or so, the rounding stays below 3e-6 nats.
 func TestEstimateAsThePaper(t *testing.T) {
 	cases(func(name string, texts []string, o Options) {
 		m, _ := estimated(t, texts, o)

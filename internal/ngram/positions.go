@@ -3,8 +3,8 @@ package ngram
 // sortedPositions are all positions in tokens, in the order of the words from each of them on, as far as order goes; in
 // the order of the positions where these are equal. Behind the end are zeros. Words are below size.
 //
-// It sorts by one word after the other, the last one first, each time counting (Knuth, volume 3, section 5.2.5): 8 bytes
-// a position, and as many passes as the order.
+// It sorts by one word after the other, the last one first, each time counting (Knuth, volume 3, section 5.2.5): 8
+// bytes a position, and as many passes as the order.
 func sortedPositions(tokens []uint32, order, size int) []uint32 {
 	from, to := make([]uint32, len(tokens)), make([]uint32, len(tokens))
 	for i := range from {

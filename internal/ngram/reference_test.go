@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// reference is modified Kneser-Ney as the paper has it: sums over maps from n-grams, written with spaces, to counts, and
-// a recursion. Nothing is shared with the estimator but the fallback of the discounts.
+// reference is modified Kneser-Ney as the paper has it: sums over maps from n-grams, written with spaces, to counts,
+// and a recursion. Nothing is shared with the estimator but the fallback of the discounts.
 type reference struct {
 	order      int
 	prune      []int

@@ -3,6 +3,7 @@ package ngram
 import (
 	"iter"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -15,10 +16,13 @@ const (
 	Characters Unit = "characters" // code points, and Space for a space
 )
 
+// Noun is one of the unit: "word", "character".
+func (u Unit) Noun() string { return strings.TrimSuffix(string(u), "s") }
+
 // Space is the word of a model of characters that stands for a space: U+2581, as models of SentencePiece have it.
 const Space = "▁"
 
-// Split cuts a text with single spaces. The parts are strings of the text itself; making them allocates nothing.
+// Split cuts a text with single spaces. The parts are pieces of the text itself.
 func (u Unit) Split(text string) iter.Seq[string] {
 	if u == Characters {
 		return characters(text)
@@ -29,9 +33,9 @@ func (u Unit) Split(text string) iter.Seq[string] {
 func characters(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for len(text) > 0 {
-			_, n := utf8.DecodeRuneInString(text)
+			r, n := utf8.DecodeRuneInString(text)
 			part := text[:n]
-			if part == " " {
+			if unicode.IsSpace(r) {
 				part = Space
 			}
 			if !yield(part) {
