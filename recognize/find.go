@@ -65,11 +65,16 @@ func Describe(path string) (*Description, error) {
 // Find is Describe for all paths that [Load] takes: of a checkpoint_dir it describes the model that Load would choose.
 // Warnings go to log.
 func Find(path string, log io.Writer) (*Description, error) {
-	f, err := (&finder{log: log, said: map[string]bool{}}).find(path)
-	if err != nil {
-		return nil, err
+	finder := &finder{log: log, said: map[string]bool{}}
+	for look := 1; ; look++ {
+		f, err := finder.find(path)
+		switch {
+		case err == nil:
+			return f.description, nil
+		case look == looks || !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
 	}
-	return f.description, nil
 }
 
 // at is the model at a path: a checkpoint's folder, a file, or a folder with that file and without trainer.json. The

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
+	"konkanitrain/data"
 	memory "konkanitrain/internal/machine"
 	"konkanitrain/internal/ngram"
 	"konkanitrain/internal/settings"
@@ -76,7 +77,11 @@ func runLM(ctx context.Context, args []string, s streams) error {
 		c.lmText.rules(p, o)
 		c.memoryCap.rules(p)
 		needTexts(p, o, texts, c.HeldOut)
-		if c.Output != "" {
+		switch {
+		case c.Output == "":
+		case c.Output == data.Stdin:
+			p.Add(settings.Problemf("output", "output is -: give the name of a file; standard output has the report"))
+		default:
 			p.Add(writable("output", filepath.Dir(c.Output)))
 		}
 		p.Add(settings.About("prune", c.options().Validate()))

@@ -40,8 +40,8 @@ func TestAsLmplz(t *testing.T) {
 	}
 }
 
-// sameNGrams holds a model to an ARPA file of another program: the same n-grams, and numbers that differ by the rounding
-// of sums in float32 at most.
+// sameNGrams holds a model to an ARPA file of another program: the same n-grams, and numbers that differ by the
+// rounding of sums in float32 at most.
 func sameNGrams(t *testing.T, name string, m *Model, arpa string) {
 	t.Helper()
 	want, warnings := read(t, arpa)
@@ -73,8 +73,8 @@ func sameNGrams(t *testing.T, name string, m *Model, arpa string) {
 	}
 }
 
-// Scores are kenlm's, of its own models: words outside the vocabulary, back-off, and n-grams of which the end is missing
-// among them. kenlm has sums of some numbers in float32 for each word.
+// Scores are kenlm's, of its own models: words outside the vocabulary, back-off, and n-grams of which the end is
+// missing among them. kenlm has sums of some numbers in float32 for each word.
 func TestAsKenlm(t *testing.T) {
 	models := map[string]*Model{}
 	unknown, n := 0, 0

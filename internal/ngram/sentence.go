@@ -12,16 +12,19 @@ type Scored struct {
 	UnknownNats float64 `json:"unknown_nats"`
 }
 
-// Sentence scores a text with single spaces as one sentence of the model's units.
+// Sentence scores a text with single spaces as one sentence. Words that are written as <s>, </s> or <unk> are unknown.
 func (m *Model) Sentence(text string, unit Unit) Scored {
 	s, at := Scored{Sentences: 1}, m.Begin()
 	for part := range unit.Split(text) {
-		w, known := m.vocabulary.ID(part)
+		w, _ := m.vocabulary.ID(part)
+		if w < Word(len(marks)) { // what is written as <s> is no start
+			w = Unknown
+		}
 		nats, next := m.Score(at, w)
 		at = next
 		s.Words++
 		s.Nats += nats
-		if !known || w == Unknown {
+		if w == Unknown {
 			s.Unknown++
 			s.UnknownNats += nats
 		}
