@@ -21,7 +21,7 @@
 // With [Options.SoundOnly] texts are of no matter, and a folder without any of these is the list of the sound files in
 // it and below, by their endings.
 //
-// [LoadAll] makes one Set of several, each with a weight.
+// [LoadAll] makes one Set of several, each with a weight. [Sentences] reads texts alone.
 //
 // Paths are relative to the manifest. Where no file of the literal name exists, backslashes are read as slashes, and
 // a name in another Unicode form, or with another ending of sound, is taken and reported. UTF-8 with or without a

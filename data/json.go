@@ -147,6 +147,7 @@ func (e *entry) take(line string, o object) {
 
 // failAudio says what is wrong with the path of a line that has none.
 func (e *entry) failAudio(o object) {
+	e.soundless = true
 	key := o.first(audioKeys)
 	switch raw := o.get(key); {
 	case raw == "":

@@ -28,6 +28,7 @@ type entry struct {
 	twice              []string    // keys that stand more than once in the line
 	textless           bool        // there is no key for a text in the line
 	null               bool        // what should be text is null, or not there
+	soundless          bool        // it is only the sound that is missing
 	other              choice      // another key had another text
 	samples            bool        // offset and duration are in samples, not in seconds
 	file               string      // where it is written
@@ -49,6 +50,7 @@ type listing struct {
 	lines   int // that were taken
 	index   *archive.Index
 	sounds  bool // a folder may be nothing but sound files
+	texts   bool // a table needs no column for the audio
 
 	notes   []string // about whole files
 	places  []string // folders, from base, in which audio may be too

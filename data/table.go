@@ -144,7 +144,7 @@ func (l *listing) table(t *textFile, sep byte) error {
 		return err
 	}
 	c, ok := findColumns(strings.Split(header, string(sep)))
-	if !ok {
+	if !ok && !(l.texts && len(c.texts) > 0) {
 		return noColumns(t.path, c)
 	}
 	l.note(c.repeated(t.path))
@@ -170,7 +170,7 @@ func (l *listing) csv(t *textFile, sep byte) error {
 		return fmt.Errorf("manifest %s: the header can't be read: %w", t.path, err)
 	}
 	c, ok := findColumns(header)
-	if !ok {
+	if !ok && !(l.texts && len(c.texts) > 0) {
 		return noColumns(t.path, c)
 	}
 	l.note(c.repeated(t.path))

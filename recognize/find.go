@@ -62,6 +62,21 @@ func Describe(path string) (*Description, error) {
 	return f.description, nil
 }
 
+// Find is Describe for all paths that [Load] takes: of a checkpoint_dir it describes the model that Load would choose.
+// Warnings go to log.
+func Find(path string, log io.Writer) (*Description, error) {
+	finder := &finder{log: log, said: map[string]bool{}}
+	for look := 1; ; look++ {
+		f, err := finder.find(path)
+		switch {
+		case err == nil:
+			return f.description, nil
+		case look == looks || !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+}
+
 // at is the model at a path: a checkpoint's folder, a file, or a folder with that file and without trainer.json. The
 // model's file in a checkpoint's folder is checked as that checkpoint is: its checksum is known.
 func at(path string) (*found, error) {

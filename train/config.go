@@ -18,6 +18,18 @@ type Config struct {
 	Run       RunConfig       `yaml:",inline"`
 }
 
+// TextConfig says how texts are written.
+type TextConfig struct {
+	KeepJoiners       bool   `yaml:"keep_joiners" default:"false" check:"any" resume:"fixed" help:"keep zero-width joiners and non-joiners in texts"`
+	FoldDigits        bool   `yaml:"fold_digits" default:"false" check:"any" resume:"fixed" help:"write the digits of all scripts as 0-9"`
+	RemovePunctuation bool   `yaml:"remove_punctuation" default:"false" check:"any" resume:"fixed" help:"write a space for punctuation, dashes and signs in texts; an apostrophe between letters stays"`
+	LowerCase         bool   `yaml:"lower_case" default:"false" check:"any" resume:"fixed" help:"write texts in lower case"`
+	AllowedCharacters string `yaml:"allowed_characters" default:"" check:"any" zero:"all" resume:"fixed" help:"characters that texts may have beside the space, others are removed: characters and ranges, as in \"a-z ' U+0900-U+097F\""`
+}
+
+// Policy is the text policy.
+func (t TextConfig) Policy() text.Policy { return text.Policy(t) }
+
 // DataConfig is about manifests, sound and text.
 type DataConfig struct {
 	TrainManifest     []string  `yaml:"train_manifest" default:"" check:"path" help:"manifest to train on: a list or a folder (see the README for its forms); may be given several times, each with a weight, as a.jsonl:2 for twice in an epoch and b.jsonl:0.5 for half of it"`
@@ -30,11 +42,7 @@ type DataConfig struct {
 	MinDuration       float64   `yaml:"min_duration" default:"0.1" check:"0.." unit:"s" help:"leave out utterances shorter than this, in seconds"`
 	MaxDuration       float64   `yaml:"max_duration" default:"30" check:"0.." zero:"no limit" unit:"s" help:"leave out training utterances longer than this, in seconds"`
 	MaxTextLength     int       `yaml:"max_text_length" default:"0" check:"0.." zero:"no limit" help:"leave out training utterances with more characters than this"`
-	KeepJoiners       bool      `yaml:"keep_joiners" default:"false" check:"any" resume:"fixed" help:"keep zero-width joiners and non-joiners in texts"`
-	FoldDigits        bool      `yaml:"fold_digits" default:"false" check:"any" resume:"fixed" help:"write the digits of all scripts as 0-9"`
-	RemovePunctuation bool      `yaml:"remove_punctuation" default:"false" check:"any" resume:"fixed" help:"write a space for punctuation, dashes and signs in texts; an apostrophe between letters stays"`
-	LowerCase         bool      `yaml:"lower_case" default:"false" check:"any" resume:"fixed" help:"write texts in lower case"`
-	AllowedCharacters string    `yaml:"allowed_characters" default:"" check:"any" zero:"all" resume:"fixed" help:"characters that texts may have beside the space, others are removed: characters and ranges, as in \"a-z ' U+0900-U+097F\""`
+	TextConfig       `yaml:",inline"`
 	Tokenizer         string    `yaml:"tokenizer" default:"characters" check:"not empty path" resume:"fixed" help:"what texts are cut into: characters; bpe, vocab_size pieces that are made of the training texts by byte pair encoding; or those of a SentencePiece model, by the name of its file, NAME.model"`
 	MinCharCount      int       `yaml:"min_char_count" default:"1" check:"1.." help:"characters rarer than this in the training texts become <unk>"`
 	SampleRate        int       `yaml:"sample_rate" default:"16000" check:"1000..768000" unit:"Hz" resume:"fixed" help:"rate the network hears, in Hz; other rates are resampled"`
@@ -154,11 +162,7 @@ func (c Config) Network(vocab int) model.Config {
 }
 
 // Policy is the text policy.
-func (c Config) Policy() text.Policy {
-	d := c.Data
-	return text.Policy{KeepJoiners: d.KeepJoiners, FoldDigits: d.FoldDigits, RemovePunctuation: d.RemovePunctuation,
-		LowerCase: d.LowerCase, AllowedCharacters: d.AllowedCharacters}
-}
+func (c Config) Policy() text.Policy { return c.Data.TextConfig.Policy() }
 
 // Features are the settings of the feature extraction; stats are needed for global normalization.
 func (c Config) Features(stats *feature.Stats) feature.Options {

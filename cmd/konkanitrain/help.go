@@ -50,6 +50,8 @@ func printHelp(w io.Writer, name string) error {
 		text, err = evalHelp()
 	case "transcribe":
 		text, err = transcribeHelp()
+	case "lm":
+		text, err = lmHelp()
 	case "mem":
 		text, err = memHelp()
 	case "version":

@@ -15,10 +15,15 @@ type trained struct {
 
 // machine is the settings of a command that uses a trained model: what computes.
 type machine struct {
-	Device         string  `yaml:"device" default:"auto" check:"any" help:"what computes: auto (a card, or else the CPU), cpu, cuda or cuda:N, the card with this number"`
-	CUDADriver     string  `yaml:"cuda_driver" default:"" check:"path" zero:"the system's" help:"file of the CUDA driver's library, libcuda.so.1"`
-	CUDABLAS       string  `yaml:"cuda_blas" default:"" check:"path" zero:"the newest that is found" help:"file of cuBLAS, such as libcublas.so.12"`
-	CPUWorkers     int     `yaml:"cpu_workers" default:"0" check:"0..1024" zero:"one for each core" help:"compute workers on a CPU"`
+	Device     string `yaml:"device" default:"auto" check:"any" help:"what computes: auto (a card, or else the CPU), cpu, cuda or cuda:N, the card with this number"`
+	CUDADriver string `yaml:"cuda_driver" default:"" check:"path" zero:"the system's" help:"file of the CUDA driver's library, libcuda.so.1"`
+	CUDABLAS   string `yaml:"cuda_blas" default:"" check:"path" zero:"the newest that is found" help:"file of cuBLAS, such as libcublas.so.12"`
+	CPUWorkers int    `yaml:"cpu_workers" default:"0" check:"0..1024" zero:"one for each core" help:"compute workers on a CPU"`
+	memoryCap  `yaml:",inline"`
+}
+
+// memoryCap is the settings of how much memory a command may hold.
+type memoryCap struct {
 	MemoryLimit    string  `yaml:"memory_limit" default:"auto" check:"not empty" help:"the most memory to hold in all, as 2GiB; auto: what the machine, its control group or ulimit leaves"`
 	MemoryFraction float64 `yaml:"memory_fraction" default:"0" check:"share" zero:"0.9 of the machine's memory, or all of a memory_limit that is given" help:"share of the machine's memory, or of memory_limit, to hold"`
 }
@@ -43,11 +48,15 @@ func (t trained) rules(p *settings.Problems) {
 
 func (m machine) rules(p *settings.Problems) {
 	p.Add(settings.About("device", m.device().Check()))
+	m.memoryCap.rules(p)
+}
+
+func (m memoryCap) rules(p *settings.Problems) {
 	_, _, err := m.memory().Budget()
 	p.Add(settings.About("memory_limit", err))
 }
 
-func (m machine) memory() recognize.Memory {
+func (m memoryCap) memory() recognize.Memory {
 	return recognize.Memory{Limit: m.MemoryLimit, Fraction: m.MemoryFraction}
 }
 

@@ -249,3 +249,34 @@ func TestSharedFiles(t *testing.T) {
 		}
 	}
 }
+
+// A list of whole numbers is one like any other.
+func TestListOfWholeNumbers(t *testing.T) {
+	c := struct {
+		Prune []int `yaml:"prune" default:"0,1" check:"0..9" help:"numbers"`
+	}{}
+	settings.Defaults(&c)
+	s := of(t, &c)
+	if err := s.YAML("x.yaml", []byte("prune: [2, 3]")); err != nil || !cmp.Equal(c.Prune, []int{2, 3}) {
+		t.Error(c.Prune, err)
+	}
+	testkit.MustFail(t, of(t, &c).YAML("x.yaml", []byte("prune: 1")), "prune is 1, want a list of whole numbers in square brackets, such as [1, 2]")
+	testkit.MustFail(t, of(t, &c).YAML("x.yaml", []byte("prune: [0.5]")), "prune (entry 1) is 0.5, want a whole number")
+	for text, want := range map[string]string{"0,4": "", "1,x": `prune is "x", want a whole number`, "1,10": "prune has 10, want 0 to 9"} {
+		fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
+		s := of(t, &c)
+		s.Flags(fs)
+		if err := fs.Parse([]string{"--prune", text}); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Apply()
+		if err == nil {
+			err = s.Check().Err()
+		}
+		if want != "" {
+			testkit.MustFail(t, err, want)
+		} else if err != nil || !cmp.Equal(c.Prune, []int{0, 4}) {
+			t.Error(c.Prune, err)
+		}
+	}
+}

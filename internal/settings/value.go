@@ -22,7 +22,8 @@ func typeName(t reflect.Type) string {
 	case reflect.String:
 		return "string"
 	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Float64 || t.Elem().Kind() == reflect.String {
+		switch t.Elem().Kind() {
+		case reflect.Int, reflect.Float64, reflect.String:
 			return typeName(t.Elem()) + "s"
 		}
 	}
@@ -43,7 +44,10 @@ func wanted(t reflect.Type) string {
 	case reflect.String:
 		return "text"
 	}
-	if t.Elem().Kind() == reflect.Float64 {
+	switch t.Elem().Kind() {
+	case reflect.Int:
+		return "a list of whole numbers"
+	case reflect.Float64:
 		return "a list of numbers"
 	}
 	return "a list of texts"

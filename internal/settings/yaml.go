@@ -194,7 +194,10 @@ func found(node *yaml.Node) string {
 }
 
 func example(t reflect.Type) string {
-	if t.Elem().Kind() == reflect.Float64 {
+	switch t.Elem().Kind() {
+	case reflect.Int:
+		return "1, 2"
+	case reflect.Float64:
 		return "0.9, 1, 1.1"
 	}
 	return `"one", "two"`
