@@ -32,40 +32,40 @@ func (t TextConfig) Policy() text.Policy { return text.Policy(t) }
 
 // DataConfig is about manifests, sound and text.
 type DataConfig struct {
-	TrainManifest     []string  `yaml:"train_manifest" default:"" check:"path" help:"manifest to train on: a list or a folder (see the README for its forms); may be given several times, each with a weight, as a.jsonl:2 for twice in an epoch and b.jsonl:0.5 for half of it"`
-	ValManifest       []string  `yaml:"val_manifest" default:"" check:"path" help:"manifest to validate on; none is no validation; may be given several times"`
-	TestManifest      []string  `yaml:"test_manifest" default:"" check:"path" help:"manifest, or several, to score once, when training has ended: with the best weights, or the averaged ones where average_last is set"`
-	PathMap           []string  `yaml:"path_map" default:"" check:"path map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
-	SkipBadLines      bool      `yaml:"skip_bad_lines" default:"false" check:"any" help:"leave out manifest lines that can't be parsed, instead of stopping"`
-	BadLineLimit      float64   `yaml:"bad_line_limit" default:"0" check:"share" zero:"0.05, but ten lines in any case" help:"share of unusable manifest lines above which the run stops before training"`
-	UnknownLimit      float64   `yaml:"unknown_limit" default:"0.05" check:"share" help:"share of letters outside the vocabulary above which the run stops before training"`
-	MinDuration       float64   `yaml:"min_duration" default:"0.1" check:"0.." unit:"s" help:"leave out utterances shorter than this, in seconds"`
-	MaxDuration       float64   `yaml:"max_duration" default:"30" check:"0.." zero:"no limit" unit:"s" help:"leave out training utterances longer than this, in seconds"`
-	MaxTextLength     int       `yaml:"max_text_length" default:"0" check:"0.." zero:"no limit" help:"leave out training utterances with more characters than this"`
+	TrainManifest    []string `yaml:"train_manifest" default:"" check:"path" help:"manifest to train on: a list or a folder (see the README for its forms); may be given several times, each with a weight, as a.jsonl:2 for twice in an epoch and b.jsonl:0.5 for half of it"`
+	ValManifest      []string `yaml:"val_manifest" default:"" check:"path" help:"manifest to validate on; none is no validation; may be given several times"`
+	TestManifest     []string `yaml:"test_manifest" default:"" check:"path" help:"manifest, or several, to score once, when training has ended: with the best weights, or the averaged ones where average_last is set"`
+	PathMap          []string `yaml:"path_map" default:"" check:"path map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
+	SkipBadLines     bool     `yaml:"skip_bad_lines" default:"false" check:"any" help:"leave out manifest lines that can't be parsed, instead of stopping"`
+	BadLineLimit     float64  `yaml:"bad_line_limit" default:"0" check:"share" zero:"0.05, but ten lines in any case" help:"share of unusable manifest lines above which the run stops before training"`
+	UnknownLimit     float64  `yaml:"unknown_limit" default:"0.05" check:"share" help:"share of letters outside the vocabulary above which the run stops before training"`
+	MinDuration      float64  `yaml:"min_duration" default:"0.1" check:"0.." unit:"s" help:"leave out utterances shorter than this, in seconds"`
+	MaxDuration      float64  `yaml:"max_duration" default:"30" check:"0.." zero:"no limit" unit:"s" help:"leave out training utterances longer than this, in seconds"`
+	MaxTextLength    int      `yaml:"max_text_length" default:"0" check:"0.." zero:"no limit" help:"leave out training utterances with more characters than this"`
 	TextConfig       `yaml:",inline"`
-	Tokenizer         string    `yaml:"tokenizer" default:"characters" check:"not empty path" resume:"fixed" help:"what texts are cut into: characters; bpe, vocab_size pieces that are made of the training texts by byte pair encoding; or those of a SentencePiece model, by the name of its file, NAME.model"`
-	MinCharCount      int       `yaml:"min_char_count" default:"1" check:"1.." help:"characters rarer than this in the training texts become <unk>"`
-	SampleRate        int       `yaml:"sample_rate" default:"16000" check:"1000..768000" unit:"Hz" resume:"fixed" help:"rate the network hears, in Hz; other rates are resampled"`
-	NumMels           int       `yaml:"num_mels" default:"80" check:"1.." resume:"fixed" help:"mel bins of a feature frame"`
-	Normalize         string    `yaml:"normalize" default:"utterance" check:"utterance|global|none" resume:"fixed" help:"feature normalization"`
-	SpecAugment       bool      `yaml:"spec_augment" default:"true" check:"any" help:"mask blocks of bins and of frames in training"`
-	FreqMasks         int       `yaml:"freq_masks" default:"2" check:"0..1000" help:"SpecAugment: frequency masks per utterance"`
-	FreqWidth         int       `yaml:"freq_width" default:"27" check:"0..1000" help:"SpecAugment: widest frequency mask, in bins"`
-	TimeMasks         int       `yaml:"time_masks" default:"5" check:"0..1000" help:"SpecAugment: time masks per utterance"`
-	TimeShare         float64   `yaml:"time_share" default:"0.05" check:"share" help:"SpecAugment: widest time mask, as a share of the utterance's frames"`
-	SpeedPerturb      bool      `yaml:"speed_perturb" default:"true" check:"any" help:"play training utterances at a speed drawn from speeds"`
-	Speeds            []float64 `yaml:"speeds" default:"0.9,1,1.1" check:"0.5..2" help:"speeds of speed_perturb, all equally likely"`
-	LightFirstEpochs  int       `yaml:"light_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training have lighter augmentation (masks, speeds, warps, noise), none in the first and more from epoch to epoch"`
-	SortFirstEpochs   int       `yaml:"sort_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training go from short utterances to long ones; all others are shuffled"`
-	VTLP              float64   `yaml:"vtlp" default:"0" check:"0|0.001..0.5" zero:"off" help:"vocal tract length perturbation in training: frequencies are multiplied by a factor drawn from 1-vtlp to 1+vtlp"`
-	Pitch             float64   `yaml:"pitch" default:"0" check:"0|0.25..12" zero:"off" unit:"semitones" help:"the most that training utterances are made higher or lower, in semitones; they stay as long as they are"`
-	ReverbShare       float64   `yaml:"reverb_share" default:"0" check:"share" zero:"off" help:"share of training utterances that are heard in a room, with reverberation of 0.15 to 0.8 s"`
-	NoiseShare        float64   `yaml:"noise_share" default:"0" check:"share" zero:"off" help:"share of training utterances that noise is added to"`
-	NoiseSNR          []float64 `yaml:"noise_snr" default:"5,25" check:"-20..100" unit:"dB" help:"ratios of an utterance's power to that of its noise in dB, from and to"`
-	NoiseManifest     []string  `yaml:"noise_manifest" default:"" check:"path" help:"recordings to take noise from: a folder of sound files, or a manifest, whose texts are of no matter; may be given several times; none is generated noise: white, pink, brown or hum"`
-	BandwidthShare    float64   `yaml:"bandwidth_share" default:"0" check:"share" zero:"off" help:"share of training utterances that go through a narrow channel: a telephone (300 to 3400 Hz, mu-law), or a low-pass at a frequency that is drawn"`
-	Volume            float64   `yaml:"volume" default:"0" check:"0..60" zero:"off" unit:"dB" help:"gain of training utterances, drawn from -volume to volume dB; samples beyond full scale are clipped, as by a recorder. Where nothing is clipped, normalize utterance takes a gain back"`
-	NumWorkers        int       `yaml:"num_workers" default:"2" check:"1..1024" resume:"free" help:"goroutines that prepare data ahead of training"`
+	Tokenizer        string    `yaml:"tokenizer" default:"characters" check:"not empty path" resume:"fixed" help:"what texts are cut into: characters; bpe, vocab_size pieces that are made of the training texts by byte pair encoding; or those of a SentencePiece model, by the name of its file, NAME.model"`
+	MinCharCount     int       `yaml:"min_char_count" default:"1" check:"1.." help:"characters rarer than this in the training texts become <unk>"`
+	SampleRate       int       `yaml:"sample_rate" default:"16000" check:"1000..768000" unit:"Hz" resume:"fixed" help:"rate the network hears, in Hz; other rates are resampled"`
+	NumMels          int       `yaml:"num_mels" default:"80" check:"1.." resume:"fixed" help:"mel bins of a feature frame"`
+	Normalize        string    `yaml:"normalize" default:"utterance" check:"utterance|global|none" resume:"fixed" help:"feature normalization"`
+	SpecAugment      bool      `yaml:"spec_augment" default:"true" check:"any" help:"mask blocks of bins and of frames in training"`
+	FreqMasks        int       `yaml:"freq_masks" default:"2" check:"0..1000" help:"SpecAugment: frequency masks per utterance"`
+	FreqWidth        int       `yaml:"freq_width" default:"27" check:"0..1000" help:"SpecAugment: widest frequency mask, in bins"`
+	TimeMasks        int       `yaml:"time_masks" default:"5" check:"0..1000" help:"SpecAugment: time masks per utterance"`
+	TimeShare        float64   `yaml:"time_share" default:"0.05" check:"share" help:"SpecAugment: widest time mask, as a share of the utterance's frames"`
+	SpeedPerturb     bool      `yaml:"speed_perturb" default:"true" check:"any" help:"play training utterances at a speed drawn from speeds"`
+	Speeds           []float64 `yaml:"speeds" default:"0.9,1,1.1" check:"0.5..2" help:"speeds of speed_perturb, all equally likely"`
+	LightFirstEpochs int       `yaml:"light_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training have lighter augmentation (masks, speeds, warps, noise), none in the first and more from epoch to epoch"`
+	SortFirstEpochs  int       `yaml:"sort_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training go from short utterances to long ones; all others are shuffled"`
+	VTLP             float64   `yaml:"vtlp" default:"0" check:"0|0.001..0.5" zero:"off" help:"vocal tract length perturbation in training: frequencies are multiplied by a factor drawn from 1-vtlp to 1+vtlp"`
+	Pitch            float64   `yaml:"pitch" default:"0" check:"0|0.25..12" zero:"off" unit:"semitones" help:"the most that training utterances are made higher or lower, in semitones; they stay as long as they are"`
+	ReverbShare      float64   `yaml:"reverb_share" default:"0" check:"share" zero:"off" help:"share of training utterances that are heard in a room, with reverberation of 0.15 to 0.8 s"`
+	NoiseShare       float64   `yaml:"noise_share" default:"0" check:"share" zero:"off" help:"share of training utterances that noise is added to"`
+	NoiseSNR         []float64 `yaml:"noise_snr" default:"5,25" check:"-20..100" unit:"dB" help:"ratios of an utterance's power to that of its noise in dB, from and to"`
+	NoiseManifest    []string  `yaml:"noise_manifest" default:"" check:"path" help:"recordings to take noise from: a folder of sound files, or a manifest, whose texts are of no matter; may be given several times; none is generated noise: white, pink, brown or hum"`
+	BandwidthShare   float64   `yaml:"bandwidth_share" default:"0" check:"share" zero:"off" help:"share of training utterances that go through a narrow channel: a telephone (300 to 3400 Hz, mu-law), or a low-pass at a frequency that is drawn"`
+	Volume           float64   `yaml:"volume" default:"0" check:"0..60" zero:"off" unit:"dB" help:"gain of training utterances, drawn from -volume to volume dB; samples beyond full scale are clipped, as by a recorder. Where nothing is clipped, normalize utterance takes a gain back"`
+	NumWorkers       int       `yaml:"num_workers" default:"2" check:"1..1024" resume:"free" help:"goroutines that prepare data ahead of training"`
 }
 
 // ModelConfig is the architecture.
