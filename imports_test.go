@@ -40,11 +40,12 @@ var mayImport = map[string][]string{
 	"checkpoint": {"internal/safetensors", "internal/words"},
 
 	"recognize/decode": {}, // hypotheses, alignments and confidences of log-probabilities, whatever they come from
-	"update":           {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
-	"recognize":        {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize/decode"},
-	"train":            {"internal/philox", "internal/arenapage", "internal/rangetest", "internal/settings", "internal/patterns", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
-	"cmd":              {"internal/arenapage", "internal/auditpage", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
-	"bench":            {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd
+
+	"update":    {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
+	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize/decode"},
+	"train":     {"internal/philox", "internal/arenapage", "internal/rangetest", "internal/settings", "internal/patterns", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
+	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd
 
 	"internal/ptx": {}, // the cards' kernels as committed files, and their compiler
 

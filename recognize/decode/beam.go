@@ -59,7 +59,7 @@ type Beam struct {
 	tree   tree
 	now    []entry
 	next   []entry
-	tokens top // of a frame
+	tokens choices
 	kept   top // of all prefixes
 	word   []byte
 	path   []int32
@@ -124,19 +124,13 @@ func (b *Beam) step(row []float32) {
 	b.settle()
 }
 
-// choose sorts the tokens that may make prefixes longer, the likeliest first.
+// choose finds the tokens that may make prefixes longer.
 func (b *Beam) choose(row []float32) {
 	least := math.Inf(-1)
 	if b.o.Margin > 0 {
 		least = float64(slices.Max(row)) - b.o.Margin
 	}
-	b.tokens.clear()
-	for id, x := range row {
-		if p := float64(x); int32(id) != b.v.blank && p >= least {
-			b.tokens.offer(candidate{score: p, order: int32(id)})
-		}
-	}
-	b.tokens.sort()
+	b.tokens.set(row, least, b.v.blank)
 }
 
 // stay offers each prefix as it is: after a blank, after its last token said on, and where it is another prefix of the
@@ -146,7 +140,7 @@ func (b *Beam) stay(row []float32) {
 	for i := range b.now {
 		e := &b.now[i]
 		n := b.tree.at(e.node)
-		c := candidate{from: int32(i), token: nobody, order: int32(i), pb: e.all + blank, pn: math.Inf(-1)}
+		c := candidate{from: int32(i), token: nobody, order: int64(i), pb: e.all + blank, pn: math.Inf(-1)}
 		if n.parent != nobody {
 			last := float64(row[n.token])
 			c.pn = e.pn + last
@@ -166,8 +160,8 @@ func (b *Beam) offer(c candidate) {
 	}
 }
 
-// longer is the log-probability of the paths of a prefix that another token makes longer: where it is the prefix's last,
-// those with a blank in between.
+// longer is the log-probability of the paths of a prefix that another token makes longer: where it is the prefix's
+// last, those with a blank in between.
 func (b *Beam) longer(n *node, token int32) float64 {
 	e := &b.now[n.entry]
 	if n.token == token {
@@ -185,16 +179,17 @@ func (b *Beam) extend(i int) {
 			b.stands[c.token] = true
 		}
 	}
-	for rank, t := range b.tokens.items {
-		id := t.order
-		if b.kept.full() && e.all+t.score+n.fused+b.gain < b.kept.worst() {
+	for rank := 0; ; rank++ {
+		t, more := b.tokens.at(rank)
+		if !more || b.kept.full() && e.all+t.p+n.fused+b.gain < b.kept.worst() {
 			break // all others are less likely yet
 		}
+		id := t.id
 		if b.stands[id] {
 			continue
 		}
-		c := candidate{from: int32(i), token: id, order: int32(len(b.now) + i*len(b.tokens.items) + rank), pb: math.Inf(-1)}
-		c.pn = b.longer(n, id) + t.score
+		c := candidate{from: int32(i), token: id, order: int64(rank+1)*mostWidth + int64(i), pb: math.Inf(-1)}
+		c.pn = b.longer(n, id) + t.p
 		if c.score = c.pn + n.fused; !b.plain {
 			if b.kept.full() && c.score+b.gain < b.kept.worst() {
 				continue
@@ -271,5 +266,5 @@ func (b *Beam) Bytes(frames, _ int) int64 {
 	width, size := int64(b.o.Width), int64(b.v.Size())
 	nodes := width*int64(frames+1) + 1
 	per := nodes*int64(unsafe.Sizeof(node{})) + width*int64(2*unsafe.Sizeof(entry{})+unsafe.Sizeof(candidate{})+unsafe.Sizeof(Hypothesis{}))
-	return growth*(per+size*int64(unsafe.Sizeof(candidate{}))+width*int64(frames)*4) + size
+	return growth*(per+2*size*int64(unsafe.Sizeof(choice{}))+width*int64(frames)*4) + size
 }

@@ -121,8 +121,8 @@ func narrow(t *testing.T, name string, v *Vocabulary, o BeamOptions, list []Hotw
 	}
 }
 
-// A beam that prunes nothing is at least as good as the best path's labelling. With any beam and no models, what is found
-// is no better than the best of all.
+// A beam that prunes nothing is at least as good as the best path's labelling. With any beam and no models, what is
+// found is no better than the best of all.
 func TestBeamAndGreedy(t *testing.T) {
 	v := letters(t, 4)
 	wide, greedy, exact := mustBeam(t, v, BeamOptions{Width: 4096}), NewGreedy(0), NewAligner(0)
@@ -200,8 +200,8 @@ func equal(t *testing.T, name string, got, want []Hypothesis) {
 	}
 }
 
-// What is found depends on the frames alone, not on what the decoder had before; a hypothesis is the decoder's until the
-// next call, and its clone stays.
+// What is found depends on the frames alone, not on what the decoder had before; a hypothesis is the decoder's until
+// the next call, and its clone stays.
 func TestDecodersForget(t *testing.T) {
 	v := letters(t, 6)
 	hot, err := NewHotwords(v, []Hotword{{Phrase: "ab", Boost: 1}})

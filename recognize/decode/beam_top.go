@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// candidate is what is ordered: a token of a frame, or a prefix with or without a token behind it.
+// candidate is a prefix, as it is or with a token behind it, that may be in the beam.
 type candidate struct {
 	score  float64
-	pb, pn float64
-	order  int32 // of those with equal scores the lowest comes first; each has another one
-	from   int32 // the prefix's place in the beam
-	token  int32 // behind it, or nobody
+	pb, pn float64 // as in entry
+	order  int64   // of those with equal scores the lowest comes first; each has another one
+	from   int32   // the prefix's place in the beam
+	token  int32   // behind it, or nobody
 }
 
 func (c *candidate) before(d *candidate) bool {
@@ -72,4 +72,68 @@ func (h *top) sort() {
 	slices.SortFunc(h.items, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.order, b.order))
 	})
+}
+
+// choice is a token of a frame and its log-probability.
+type choice struct {
+	p  float64
+	id int32
+}
+
+func (c choice) before(d choice) bool { return c.p > d.p || c.p == d.p && c.id < d.id }
+
+// choices are the tokens of a frame by their log-probability, and equal ones by their ids. They are sorted as far as
+// somebody asks: most prefixes need few.
+type choices struct {
+	limit  int
+	sorted []choice
+	rest   []choice // a heap with the best at its root
+}
+
+// set takes the tokens of a frame, [V], that are at least so likely, but for one.
+func (c *choices) set(row []float32, least float64, but int32) {
+	c.sorted, c.rest = c.sorted[:0], c.rest[:0]
+	for id, x := range row {
+		if p := float64(x); int32(id) != but && p >= least {
+			c.rest = append(c.rest, choice{p, int32(id)})
+		}
+	}
+	for i := len(c.rest)/2 - 1; i >= 0; i-- {
+		c.down(i)
+	}
+}
+
+// at is the one of this rank, from 0 on, and whether there is one within the limit.
+func (c *choices) at(rank int) (choice, bool) {
+	if rank >= c.limit {
+		return choice{}, false
+	}
+	for rank >= len(c.sorted) {
+		n := len(c.rest) - 1
+		if n < 0 {
+			return choice{}, false
+		}
+		c.sorted = append(c.sorted, c.rest[0])
+		c.rest[0] = c.rest[n]
+		c.rest = c.rest[:n]
+		c.down(0)
+	}
+	return c.sorted[rank], true
+}
+
+func (c *choices) down(i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(c.rest) {
+			return
+		}
+		if right := child + 1; right < len(c.rest) && c.rest[right].before(c.rest[child]) {
+			child = right
+		}
+		if !c.rest[child].before(c.rest[i]) {
+			return
+		}
+		c.rest[i], c.rest[child] = c.rest[child], c.rest[i]
+		i = child
+	}
 }

@@ -12,10 +12,10 @@ type Judged struct {
 	Right      bool
 }
 
-// Calibration turns confidences into probabilities of being right, and keeps their order: p = 1/(1 + exp(-(Slope logit(c)
-// + Offset))), where logit(c) = log(c/(1-c)) (Platt, "Probabilistic outputs for support vector machines", 1999; 1/Slope is
-// the temperature of Guo et al., "On calibration of modern neural networks", ICML 2017). With Slope 1 and Offset 0 it
-// changes nothing.
+// Calibration turns confidences into probabilities of being right, and keeps their order: p = 1/(1 + exp(-(Slope
+// logit(c) + Offset))), where logit(c) = log(c/(1-c)) (Platt, "Probabilistic outputs for support vector machines",
+// 1999; 1/Slope is the temperature of Guo et al., "On calibration of modern neural networks", ICML 2017). With Slope 1
+// and Offset 0 it changes nothing.
 type Calibration struct {
 	Slope  float64 `json:"slope"` // 0 or more
 	Offset float64 `json:"offset"`
@@ -60,8 +60,9 @@ func logit(c float64) float64 {
 	return math.Log(c / (1 - c))
 }
 
-// platt is the problem: minimize the cross entropy between probabilities and targets. The targets are a little less sure
-// than what was judged, as Platt has them, so that there is a minimum where a threshold tells all right from all wrong.
+// platt is the problem: minimize the cross entropy between probabilities and targets. The targets are a little less
+// sure than what was judged, as Platt has them, so that there is a minimum where a threshold tells all right from all
+// wrong.
 type platt struct {
 	units        []Judged
 	right, wrong float64 // targets

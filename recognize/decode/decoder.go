@@ -4,8 +4,8 @@ import "slices"
 
 // Decoder finds the likeliest labellings of an utterance. One goroutine uses a decoder at a time.
 type Decoder interface {
-	// Decode returns at most max hypotheses, and at least one, the best first. They are valid until the next call. Equal
-	// scores have the order of their tokens' ids.
+	// Decode returns at most max hypotheses, and at least one, the best first. They are valid until the next call.
+	// Equal scores have the order of their tokens' ids.
 	Decode(f Frames, max int) []Hypothesis
 	// Bytes is the most memory that decoding so many frames into max hypotheses makes the decoder hold.
 	Bytes(frames, max int) int64
@@ -15,8 +15,8 @@ type Decoder interface {
 type Hypothesis struct {
 	Tokens []int32 // ids, without blanks
 	Score  float64 // what hypotheses are ordered by, in nats: CTC, and of Parts what the decoder's weights make of them
-	// CTC is the log-probability of the labelling: of those of its paths that were followed, so that it may be less than
-	// [Aligner.LogProb] says; of one path alone for Greedy.
+	// CTC is the log-probability of the labelling: of those of its paths that were followed, so that it may be less
+	// than [Aligner.LogProb] says; of one path alone for Greedy.
 	CTC float64
 	Parts
 	// Spans are the frames of each token, where the decoder knows them: Greedy does. An Aligner knows them always.

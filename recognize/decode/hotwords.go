@@ -16,8 +16,8 @@ const nowhere int32 = 0
 // it; where it goes on otherwise that is taken back.
 //
 // They are the automaton of Aho and Corasick ("Efficient string matching", CACM 1975) over the bytes of what tokens
-// write, so that it doesn't matter into which tokens a phrase is cut. Hotwords never change once made, and may be used by
-// several goroutines.
+// write, so that it doesn't matter into which tokens a phrase is cut. Hotwords never change once made, and may be used
+// by several goroutines.
 type Hotwords struct {
 	nodes []hotNode
 	start int32   // where a sentence begins: behind a space

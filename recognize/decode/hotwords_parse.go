@@ -8,8 +8,8 @@ import (
 )
 
 // ParseHotwords reads a list of hotwords: one phrase a line, with a boost of its own behind " :" where it has one, in
-// nats a character, else boost. A phrase that ends with * is found with any ending. Empty lines say nothing, nor do those
-// that begin with #.
+// nats a character, else boost. A phrase that ends with * is found with any ending. Empty lines say nothing, nor do
+// those that begin with #.
 //
 //	पणजी
 //	मडगांव :3.5

@@ -10,8 +10,8 @@ import (
 // the model is used.
 type State uint64
 
-// LanguageModel gives the probability of each unit, a word or a token, after those before it. Several goroutines may ask
-// it at a time; nothing of it may allocate.
+// LanguageModel gives the probability of each unit, a word or a token, after those before it. Several goroutines may
+// ask it at a time; nothing of it may allocate.
 type LanguageModel interface {
 	// ID is the number of a unit, and whether the model knows it. One that it doesn't know has a number all the same,
 	// which Score takes for it.

@@ -16,8 +16,8 @@ type Reliability struct {
 	ECE float64 `json:"ece"`
 	// NCE is the normalized cross entropy (Siu et al., "Improved estimation, evaluation and applications of confidence
 	// measures for speech recognition", Eurospeech 1997): the share of the uncertainty about what is right that
-	// confidences take away. 1 is best; 0 is as good as saying Right of each, less is worse. It is 0 where all units are
-	// right, or all wrong: there is no uncertainty then.
+	// confidences take away. 1 is best; 0 is as good as saying Right of each, less is worse. It is 0 where all units
+	// are right, or all wrong: there is no uncertainty then.
 	NCE float64 `json:"nce"`
 }
 

@@ -237,7 +237,7 @@ func rng(seed uint64) *rand.Rand { return testkit.Rand(seed) }
 // holds is what a beam's scratch has, in bytes.
 func (b *Beam) holds() int64 {
 	n := cap(b.tree.nodes)*int(unsafe.Sizeof(node{})) + (cap(b.now)+cap(b.next))*int(unsafe.Sizeof(entry{})) +
-		(cap(b.tokens.items)+cap(b.kept.items))*int(unsafe.Sizeof(candidate{})) + cap(b.word) + 4*cap(b.path) + cap(b.stands) +
+		cap(b.kept.items)*int(unsafe.Sizeof(candidate{})) + (cap(b.tokens.sorted)+cap(b.tokens.rest))*int(unsafe.Sizeof(choice{})) + cap(b.word) + 4*cap(b.path) + cap(b.stands) +
 		cap(b.out)*int(unsafe.Sizeof(Hypothesis{})) + 4*cap(b.buf)
 	return int64(n)
 }
