@@ -71,9 +71,9 @@ type Beam struct {
 
 // entry is a prefix in the beam.
 type entry struct {
-	node       int32
-	pb, pn     float64 // log-probability of its paths that end in a blank, and that don't
-	all, score float64
+	node   int32
+	pb, pn float64 // log-probability of its paths that end in a blank, and that don't
+	all    float64 // of both
 }
 
 // NewBeam makes a decoder for frames of v's tokens.
@@ -82,16 +82,20 @@ func NewBeam(v *Vocabulary, o BeamOptions) (*Beam, error) {
 		return nil, fmt.Errorf("beam search: %w", err)
 	}
 	b := &Beam{o: o, v: v, plain: o.Words == nil && o.Tokens == nil && o.Hotwords == nil}
-	if o.TopTokens == 0 || o.TopTokens > v.Size() {
-		b.o.TopTokens = v.Size()
+	b.kept.limit, b.tokens.limit = o.Width, o.TopTokens
+	if o.TopTokens == 0 {
+		b.tokens.limit = math.MaxInt
 	}
 	b.numberTokens()
 	b.gain = b.mostGain()
 	return b, nil
 }
 
-// Decode searches. There are at most Width hypotheses.
+// Decode searches. There are at most Width hypotheses. Frames without the blank say nothing.
 func (b *Beam) Decode(f Frames, max int) []Hypothesis {
+	if f.V <= int(b.v.blank) {
+		f = Frames{}
+	}
 	if len(b.stands) < f.V {
 		b.stands = make([]bool, f.V)
 	}
@@ -104,7 +108,6 @@ func (b *Beam) Decode(f Frames, max int) []Hypothesis {
 
 func (b *Beam) start() {
 	b.tree.reset()
-	b.tokens.limit, b.kept.limit = b.o.TopTokens, b.o.Width
 	root := b.tree.add(nobody, nobody)
 	n := b.tree.at(root)
 	n.stand, n.entry = b.begin(), 0
@@ -217,7 +220,7 @@ func (b *Beam) settle() {
 			at = b.child(at, c.token)
 		}
 		b.tree.hold(at)
-		b.next = append(b.next, entry{node: at, pb: c.pb, pn: c.pn, all: logAdd(c.pb, c.pn), score: c.score})
+		b.next = append(b.next, entry{node: at, pb: c.pb, pn: c.pn, all: logAdd(c.pb, c.pn)})
 	}
 	for _, e := range b.now {
 		b.tree.at(e.node).entry = nobody

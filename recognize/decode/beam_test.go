@@ -298,7 +298,7 @@ func TestOddFrames(t *testing.T) {
 	}
 	// Frames that are no probabilities are no reason to fail either.
 	for _, d := range []Decoder{NewGreedy(0), mustBeam(t, v, BeamOptions{Width: 3})} {
-		for _, f := range []Frames{{}, {LogProbs: []float32{-inf, -inf, -inf, nan, nan, nan}, V: 3}, {LogProbs: make([]float32, 14), V: 7}} {
+		for _, f := range []Frames{{}, {LogProbs: []float32{-inf, -inf, -inf, nan, nan, nan}, V: 3}, {LogProbs: make([]float32, 14), V: 7}, {LogProbs: make([]float32, 3), V: 1}} {
 			if len(d.Decode(f, 2)) == 0 {
 				t.Errorf("%T: no hypothesis", d)
 			}
