@@ -229,14 +229,22 @@ func TestDecodersForget(t *testing.T) {
 	}
 }
 
-// Equal scores have the order of the ids, and the same tokens are kept every time.
+// Equal scores have the order of the ids; of equal prefixes those of the best are kept, by the order of the tokens.
 func TestTies(t *testing.T) {
-	v := letters(t, 8)
+	v := letters(t, 200)
 	var f Frames
-	f.Set(make([]float32, 8), 8)
-	got := mustBeam(t, v, BeamOptions{Width: 5}).Decode(f, 9)
-	for i, want := range [][]int32{{}, {1}, {2}, {3}, {4}} {
-		if len(got) != 5 || !slices.Equal(got[i].Tokens, want) {
+	f.Set(make([]float32, 200), 200)
+	got := mustBeam(t, v, BeamOptions{Width: 100}).Decode(f, 100)
+	for i := range 100 {
+		if want := []int32{int32(i)}[:min(i, 1)]; len(got) != 100 || !slices.Equal(got[i].Tokens, want) {
+			t.Fatalf("hypothesis %d of %d is %+v, want %v", i, len(got), got[i], want)
+		}
+	}
+	half, no := float32(-0.5), float32(math.Inf(-1)) // all that is possible is as likely
+	f = Frames{LogProbs: []float32{half, no, half, half, half, no}, V: 3}
+	got = mustBeam(t, letters(t, 3), BeamOptions{Width: 4}).Decode(f, 4)
+	for i, want := range [][]int32{{}, {1}, {2}, {2, 1}} {
+		if len(got) != 4 || !slices.Equal(got[i].Tokens, want) {
 			t.Fatalf("%+v", got)
 		}
 	}
