@@ -32,6 +32,8 @@ func (o *BeamOptions) validate() error {
 		return fmt.Errorf("%d tokens of each frame: want 1 or more, or 0 for all", o.TopTokens)
 	case !(o.Margin >= 0):
 		return fmt.Errorf("a margin of %v nats: want more than 0, or 0 for none", o.Margin)
+	case o.Tokens != nil && o.Tokens.Lexicon != nil:
+		return errors.New("a lexicon is for the language model of words, and that of tokens has one")
 	case o.Characters && !o.Tokens.asks():
 		return errors.New("characters are asked for, and there is no language model of tokens")
 	}
@@ -52,9 +54,10 @@ const mostWidth = 1 << 16
 type Beam struct {
 	o     BeamOptions
 	v     *Vocabulary
-	plain bool     // the network alone decides
-	gain  float64  // the most that one token adds to a score beside its log-probability
-	units [][]unit // of each token, for the model of tokens
+	plain bool      // the network alone decides
+	gains []float64 // [V] the most that each token adds to a score beside its log-probability
+	most  float64   // of gains
+	units [][]unit  // of each token, for the model of tokens
 
 	tree   tree
 	now    []entry
@@ -87,7 +90,11 @@ func NewBeam(v *Vocabulary, o BeamOptions) (*Beam, error) {
 		b.tokens.limit = math.MaxInt
 	}
 	b.numberTokens()
-	b.gain = b.mostGain()
+	b.gains = make([]float64, v.Size())
+	for id := range b.gains {
+		b.gains[id] = b.gain(id)
+	}
+	b.most = slices.Max(b.gains)
 	return b, nil
 }
 
@@ -184,7 +191,7 @@ func (b *Beam) extend(i int) {
 	}
 	for rank := 0; ; rank++ {
 		t, more := b.tokens.at(rank)
-		if !more || b.kept.full() && e.all+t.p+n.fused+b.gain < b.kept.worst() {
+		if !more || b.kept.full() && e.all+t.p+n.fused+b.most < b.kept.worst() {
 			break // all others are less likely yet
 		}
 		id := t.id
@@ -194,7 +201,7 @@ func (b *Beam) extend(i int) {
 		c := candidate{from: int32(i), token: id, order: int64(rank+1)*mostWidth + int64(i), pb: math.Inf(-1)}
 		c.pn = b.longer(n, id) + t.p
 		if c.score = c.pn + n.fused; !b.plain {
-			if b.kept.full() && c.score+b.gain < b.kept.worst() {
+			if b.kept.full() && c.score+b.gains[id] < b.kept.worst() {
 				continue
 			}
 			s := b.grow(n, id)

@@ -6,6 +6,7 @@ import "unicode/utf8"
 type stand struct {
 	words, tokens standing
 	open          bool    // the prefix ends within a word
+	letters       int32   // of this word, the lexicon's state
 	hot           int32   // the automaton's state
 	hotwords      float64 // of those that are complete, in nats
 }
@@ -57,21 +58,17 @@ func (b *Beam) split(s string) (units []string) {
 	return units
 }
 
-// mostGain is the most that one token adds to a score beside its log-probability: models and hotwords that were begun
-// are no reason to look at more of a frame's tokens than can still be among the best.
-func (b *Beam) mostGain() float64 {
-	words, tokens, bytes := 0, 0, 0
-	for id, p := range b.v.pieces {
-		ends := len(p.inner)
-		if p.space {
-			ends++ // that of the word before it
-		}
-		words, bytes = max(words, ends), max(bytes, len(p.text))
-		if b.units != nil {
-			tokens = max(tokens, len(b.units[id]))
-		}
+// gain bounds what a token adds to a score beside its log-probability: models and hotwords that were begun are no reason
+// to look at more of a frame's tokens than can still be among the best.
+func (b *Beam) gain(id int) float64 {
+	p, ends, units := &b.v.pieces[id], 0, 0
+	if p.space {
+		ends = len(p.inner) + 1 // the word before it
 	}
-	return b.o.Words.mostGain(words) + b.o.Tokens.mostGain(tokens) + b.o.Hotwords.mostGain(bytes)
+	if b.units != nil {
+		units = len(b.units[id])
+	}
+	return b.o.Words.mostGain(ends) + b.o.Tokens.mostGain(units) + b.o.Hotwords.mostGain(len(p.text))
 }
 
 // begin is the stand of the empty prefix.
@@ -93,11 +90,14 @@ func (b *Beam) grow(n *node, token int32) stand {
 	if b.o.Hotwords != nil {
 		s.hot, s.hotwords = b.o.Hotwords.write(s.hot, s.hotwords, s.open, p.text)
 	}
+	letters := p.head // of the last word
 	if p.space {
-		s.open = p.tail != ""
-	} else {
-		s.open = s.open || p.head != ""
+		s.open, s.letters, letters = false, 0, p.tail
 	}
+	if b.o.Words != nil && b.o.Words.Lexicon != nil {
+		s.letters = b.o.Words.Lexicon.step(s.letters, letters)
+	}
+	s.open = s.open || letters != ""
 	return s
 }
 
@@ -161,23 +161,28 @@ func (b *Beam) addWord(s *standing) {
 // end is the stand of n as a whole sentence.
 func (b *Beam) end(n *node) stand {
 	s := n.stand
+	if b.o.Hotwords != nil {
+		_, s.hotwords = b.o.Hotwords.write(s.hot, s.hotwords, s.open, " ")
+		s.hot = nowhere
+	}
 	if b.o.Words != nil {
 		if s.open {
 			s.words = b.wordEnded(n)
 		}
 		b.o.Words.end(&s.words)
+		s.open = false
 	}
 	if b.o.Tokens != nil {
 		b.o.Tokens.end(&s.tokens)
-	}
-	if b.o.Hotwords != nil {
-		_, s.hotwords = b.o.Hotwords.write(s.hot, s.hotwords, s.open, " ")
-		s.hot = nowhere
 	}
 	return s
 }
 
 // value is what models and hotwords add to a score.
 func (b *Beam) value(s *stand) float64 {
-	return b.o.Words.value(&s.words.Part) + b.o.Tokens.value(&s.tokens.Part) + s.hotwords + b.o.Hotwords.begun(s.hot)
+	begun := 0.0
+	if s.open {
+		begun = b.o.Words.begun(s.letters)
+	}
+	return begun + b.o.Words.value(&s.words.Part) + b.o.Tokens.value(&s.tokens.Part) + s.hotwords + b.o.Hotwords.begun(s.hot)
 }

@@ -21,8 +21,9 @@ func searches(t *testing.T, v *Vocabulary, seed uint64, list []Hotword) map[stri
 		"words":      {Words: words},
 		"tokens":     {Tokens: tokens},
 		"characters": {Tokens: tokens, Characters: true},
+		"lexicon":    {Words: ahead(t, words, "a", "ab", "abba", "b", "ba", "c", "गो")},
 		"hotwords":   {Hotwords: hot},
-		"all":        {Words: words, Tokens: tokens, Characters: true, Hotwords: hot},
+		"all":        {Words: ahead(t, words, "b", "bab"), Tokens: tokens, Characters: true, Hotwords: hot},
 	}
 }
 
@@ -176,7 +177,10 @@ func TestEarlyEnd(t *testing.T) {
 		for what, o := range searches(t, v, 3, c.words) {
 			o.Width = 5
 			quick, slow := mustBeam(t, v, o), mustBeam(t, v, o)
-			slow.gain = math.Inf(1)
+			for id := range slow.gains {
+				slow.gains[id] = math.Inf(1)
+			}
+			slow.most = math.Inf(1)
 			for seed := range uint64(8) {
 				f := random(rng(seed), 30, v.Size(), 2)
 				equal(t, name+", "+what, quick.Decode(f, 9), slow.Decode(f, 9))

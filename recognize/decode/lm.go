@@ -31,6 +31,7 @@ type Fusion struct {
 	Weight  float64       // of the log-probability, 0 or more
 	Bonus   float64       // for each unit, in nats: against what long sentences lose by having many units
 	Unknown float64       // for each unit that the model doesn't know, in nats, beside what Weight makes of its log-probability
+	Lexicon *Lexicon      // of a model of words: what a word counts until it has ended; nil: nothing
 }
 
 // impossible is what a log-probability counts as that is lower, or -Inf: 1e-100, as where tables have -99 or so.
@@ -46,6 +47,8 @@ func (f *Fusion) validate(what string) error {
 		return fmt.Errorf("%s: the weight is %v: less than 0 would prefer what is unlikely", what, f.Weight)
 	case f.Weight > 0 && f.Model == nil:
 		return errors.New(what + ": there is a weight, and no model for it")
+	case f.Weight == 0 && f.Lexicon != nil:
+		return errors.New(what + ": there is a lexicon, and no weight for it")
 	case f.Weight == 0 && f.Unknown != 0:
 		return fmt.Errorf("%s: %v for what the model doesn't know has no effect: the weight is 0", what, f.Unknown)
 	}
@@ -96,12 +99,31 @@ func (f *Fusion) value(p *Part) float64 {
 	return f.Weight*p.LogProb + f.Bonus*float64(p.Units) + f.Unknown*float64(p.Unknown)
 }
 
-// mostGain bounds what so many units add to value.
+// begun is what a word counts that hasn't ended.
+func (f *Fusion) begun(letters int32) float64 {
+	if f == nil || f.Lexicon == nil {
+		return 0
+	}
+	value := f.Weight*f.Lexicon.best(letters) + f.Bonus
+	if letters == strange {
+		value += f.Unknown
+	}
+	return value
+}
+
+// mostGain bounds what a token adds that is so many units, or ends so many words.
 func (f *Fusion) mostGain(units int) float64 {
 	if f == nil {
 		return 0
 	}
-	return float64(units) * max(0, f.Bonus, f.Bonus+f.Unknown)
+	gain := float64(units) * max(0, f.Bonus, f.Bonus+f.Unknown)
+	if f.Lexicon == nil {
+		return gain
+	}
+	// A word begins, or one that has counted less ends, or turns out to be unknown.
+	most := f.Bonus + max(0, f.Unknown)
+	least := f.Weight*f.Lexicon.lowest + f.Bonus + min(0, f.Unknown)
+	return gain + max(0, most) + max(0, -least, f.begun(strange)-least)
 }
 
 // bounded is a log-probability between impossible and certain; NaN is impossible.
