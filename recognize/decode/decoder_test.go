@@ -57,6 +57,9 @@ func TestTies(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 	}
+	if g := NewGreedy(0).Decode(Frames{LogProbs: []float32{-2, -1, -1, -2}, V: 4}, 1)[0]; !slices.Equal(g.Tokens, []int32{1}) {
+		t.Errorf("%+v", g)
+	}
 	f.Set(make([]float32, 8*20), 8)
 	first := mustBeam(t, v, BeamOptions{Width: 16, TopTokens: 3}).Decode(f, 16)
 	for range 5 {
@@ -130,6 +133,32 @@ func (certain) ID([]byte) (int32, bool)               { return 0, true }
 func (certain) Begin() State                          { return 0 }
 func (c certain) Score(State, int32) (float64, State) { return c.nats, 0 }
 func (c certain) End(State) float64                   { return c.nats }
+
+// The blank may have any id, and frames that lack it say nothing.
+func TestBlankElsewhere(t *testing.T) {
+	v, err := NewVocabulary([]string{"a", " ", "<blank>"}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := mustBeam(t, v, BeamOptions{Width: 9})
+	f := random(rng(1), 5, 3, 1)
+	moved := Frames{LogProbs: make([]float32, len(f.LogProbs)), V: 3}
+	for i, x := range f.LogProbs {
+		moved.LogProbs[i/3*3+(i+2)%3] = x
+	}
+	got, want := b.Decode(moved, 9), mustBeam(t, letters(t, 3), BeamOptions{Width: 9}).Decode(f, 9)
+	for i, w := range want {
+		for k := range w.Tokens {
+			w.Tokens[k]-- // 1 and 2 are 0 and 1 here
+		}
+		if !slices.Equal(got[i].Tokens, w.Tokens) || got[i].Score != w.Score {
+			t.Errorf("hypothesis %d is %+v, want %+v", i, got[i], w)
+		}
+	}
+	if got := b.Decode(Frames{LogProbs: make([]float32, 8), V: 2}, 1); len(got) != 1 || len(got[0].Tokens) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
 
 func TestOddModels(t *testing.T) {
 	v := letters(t, 3)

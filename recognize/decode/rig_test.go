@@ -134,16 +134,7 @@ func whole(o BeamOptions, v *Vocabulary, list []Hotword, tokens []int32, ctc flo
 		h.Score += o.Words.Weight*h.Words.LogProb + o.Words.Bonus*float64(h.Words.Units) + o.Words.Unknown*float64(h.Words.Unknown)
 	}
 	if o.Tokens != nil {
-		var units []string
-		for _, id := range tokens {
-			s := strings.ReplaceAll(v.piece(id).text, " ", Space)
-			if o.Characters {
-				units = append(units, strings.Split(s, "")...)
-			} else {
-				units = append(units, s)
-			}
-		}
-		h.Parts.Tokens = part(o.Tokens.Model, units)
+		h.Parts.Tokens = part(o.Tokens.Model, unitsOf(o, v, tokens))
 		h.Score += o.Tokens.Weight*h.Parts.Tokens.LogProb + o.Tokens.Bonus*float64(h.Parts.Tokens.Units) + o.Tokens.Unknown*float64(h.Parts.Tokens.Unknown)
 	}
 	for _, w := range list {
@@ -154,6 +145,19 @@ func whole(o BeamOptions, v *Vocabulary, list []Hotword, tokens []int32, ctc flo
 	}
 	h.Score += h.Hotwords
 	return h
+}
+
+// unitsOf is what tokens are for the model of tokens.
+func unitsOf(o BeamOptions, v *Vocabulary, tokens []int32) (units []string) {
+	for _, id := range tokens {
+		s := strings.ReplaceAll(v.piece(id).text, " ", Space)
+		if o.Characters {
+			units = append(units, strings.Split(s, "")...)
+		} else {
+			units = append(units, s)
+		}
+	}
+	return units
 }
 
 // found counts the places where a phrase stands in a text.
