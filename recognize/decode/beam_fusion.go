@@ -58,8 +58,8 @@ func (b *Beam) split(s string) (units []string) {
 	return units
 }
 
-// gain bounds what a token adds to a score beside its log-probability: models and hotwords that were begun are no reason
-// to look at more of a frame's tokens than can still be among the best.
+// gain bounds what a token adds to a score beside its log-probability: models and hotwords that were begun are no
+// reason to look at more of a frame's tokens than can still be among the best.
 func (b *Beam) gain(id int) float64 {
 	p, ends, units := &b.v.pieces[id], 0, 0
 	if p.space {

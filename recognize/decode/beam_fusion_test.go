@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Token by token, what counts for a prefix is what its text says: models of the words that have ended and of all tokens,
-// the likeliest word that the last one may become, hotwords that are complete and the one that is begun. And no token
-// adds more than its bound.
+// Token by token, what counts for a prefix is what its text says: models of the words that have ended and of all
+// tokens, the likeliest word that the last one may become, hotwords that are complete and the one that is begun. And no
+// token adds more than its bound.
 func TestEachTokenCounts(t *testing.T) {
 	reached := 0
 	for name, c := range vocabularies {

@@ -10,10 +10,10 @@ import (
 	"unsafe"
 )
 
-// Lexicon says of the begin of a word how likely the likeliest word is that begins like that. A beam search takes it for
-// the word until the word has ended (language model look-ahead, Ortmanns, Ney and Eiden, ICSLP 1996): without it, words
-// cost nothing as long as they don't end, and the prefixes that never end one drive out the others. What a hypothesis
-// has in the end is the same.
+// Lexicon says of the begin of a word how likely the likeliest word is that begins like that. A beam search takes it
+// for the word until the word has ended (language model look-ahead, Ortmanns, Ney and Eiden, ICSLP 1996): without it,
+// words cost nothing as long as they don't end, and the prefixes that never end one drive out the others. What a
+// hypothesis has in the end is the same.
 //
 // A lexicon never changes once made, and may be used by several goroutines.
 type Lexicon struct {
@@ -32,8 +32,8 @@ type letter struct {
 // strange is the state behind letters with which no word begins.
 const strange int32 = -1
 
-// NewLexicon makes a lexicon of words and their log-probabilities in nats, whatever stood before them; unknown is that of
-// a word which is not there.
+// NewLexicon makes a lexicon of words and their log-probabilities in nats, whatever stood before them; unknown is that
+// of a word which is not there.
 func NewLexicon(words iter.Seq2[string, float64], unknown float64) (*Lexicon, error) {
 	type entry struct {
 		word string

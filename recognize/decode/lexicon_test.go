@@ -10,8 +10,8 @@ import (
 	"konkanitrain/internal/testkit"
 )
 
-// ahead is a share of a language model of words with a lexicon of these.
-func ahead(t testing.TB, f *Fusion, words ...string) *Fusion {
+// ahead is a share of a language model of words with a lexicon of these, and what another word has there.
+func ahead(t testing.TB, f *Fusion, unknown float64, words ...string) *Fusion {
 	t.Helper()
 	l, err := NewLexicon(func(yield func(string, float64) bool) {
 		for _, w := range words {
@@ -21,7 +21,7 @@ func ahead(t testing.TB, f *Fusion, words ...string) *Fusion {
 				return
 			}
 		}
-	}, -30)
+	}, unknown)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,12 +78,12 @@ func TestNewLexicon(t *testing.T) {
 	}
 }
 
-// A narrow beam finds better hypotheses if it looks ahead: by what they have in the end, which is the same measure. What
-// is said are words of a model that makes each of them cost 6 nats, and any other 30.
+// A narrow beam finds better hypotheses if it looks ahead: by what they have in the end, which is the same measure.
+// What is said are words of a model that makes each of them cost 6 nats, and any other 30.
 func TestLookingAheadHelps(t *testing.T) {
 	v, r := letters(t, 5), rng(2)
 	f := &Fusion{Model: six{}, Weight: 1}
-	o := BeamOptions{Width: 8, Words: ahead(t, f, strings.Fields(known)...)}
+	o := BeamOptions{Width: 8, Words: ahead(t, f, -30, strings.Fields(known)...)}
 	with, without := mustBeam(t, v, o), mustBeam(t, v, BeamOptions{Width: 8, Words: f})
 	better, worse := 0, 0
 	for range 100 {

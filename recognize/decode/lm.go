@@ -111,7 +111,7 @@ func (f *Fusion) begun(letters int32) float64 {
 	return value
 }
 
-// mostGain bounds what a token adds that is so many units, or ends so many words.
+// mostGain bounds what a token adds that is so many units: tokens or characters, or words that it may end.
 func (f *Fusion) mostGain(units int) float64 {
 	if f == nil {
 		return 0
@@ -120,10 +120,13 @@ func (f *Fusion) mostGain(units int) float64 {
 	if f.Lexicon == nil {
 		return gain
 	}
-	// A word begins, or one that has counted less ends, or turns out to be unknown.
+	// What a word counts that hasn't ended:
 	most := f.Bonus + max(0, f.Unknown)
 	least := f.Weight*f.Lexicon.lowest + f.Bonus + min(0, f.Unknown)
-	return gain + max(0, most) + max(0, -least, f.begun(strange)-least)
+	if units == 0 { // one begins, or turns out to be unknown
+		return max(0, most, f.begun(strange)-least)
+	}
+	return gain + max(0, -least) + max(0, most) // one ends, and another begins
 }
 
 // bounded is a log-probability between impossible and certain; NaN is impossible.
