@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // nowhere is the automaton's state in which nothing is begun.
@@ -240,3 +241,12 @@ const (
 	mostPhrase   = 1000    // bytes of a phrase
 	mostBoost    = 100     // nats a character: beyond that nothing is heard any more
 )
+
+// Bytes is what the automaton takes in memory.
+func (h *Hotwords) Bytes() int64 {
+	sum := int64(cap(h.nodes)) * int64(unsafe.Sizeof(hotNode{}))
+	for i := range h.nodes {
+		sum += int64(cap(h.nodes[i].edges)) * int64(unsafe.Sizeof(hotEdge{}))
+	}
+	return sum
+}
