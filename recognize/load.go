@@ -229,20 +229,12 @@ func (m *Model) String() string { return m.Path + ": " + m.Description.String() 
 func (m *Model) SetDecoding(d Decoding) error {
 	r := m.recognizer
 	s := *r.script
-	s.Decoding, s.fusion = d, nil
-	if !d.greedy() || d.Units {
-		f, err := d.load(s.tokenizer, s.policy, func(warning string) { fmt.Fprintln(m.log, "WARNING:", warning) })
-		if err != nil {
-			return err
-		}
-		s.fusion = f
-	} else if err := d.Check(); err != nil {
+	var err error
+	s.Decoding = d
+	if s.fusion, err = d.load(s.tokenizer, s.policy, func(warning string) { fmt.Fprintln(m.log, "WARNING:", warning) }); err != nil {
 		return err
 	}
-	m.models = 0
-	if s.fusion != nil {
-		m.models = s.fusion.bytes
-	}
+	m.models = s.fusion.bytes
 	if m.limited() {
 		if err := m.pools.Host.Hold("language model and hotwords", m.models); err != nil {
 			return err

@@ -52,30 +52,31 @@ func newReader(s *script) (*reader, error) {
 	return r, err
 }
 
-// Bytes is the most that an utterance of so many encoder frames makes the reader hold.
-func (r *reader) Bytes(frames int) int64 {
+// Bytes is the most that an utterance of so many encoder frames makes the reader hold, with words and characters or
+// without.
+func (r *reader) Bytes(frames int, units bool) int64 {
 	sum := r.greedy.Bytes(frames, 1)
 	if r.decoder != nil {
 		sum += r.decoder.Bytes(frames, r.width())
 	}
-	if r.decoder != nil || r.Units {
+	if r.decoder != nil || units {
 		sum += 4 * int64(frames) * int64(r.size)
 	}
-	if r.Units {
+	if units {
 		sum += r.aligner.Bytes(frames, frames)
 	}
 	return sum
 }
 
-// read is what the logits [S, V] of an utterance say.
-func (r *reader) read(logits []float32) heard {
+// read is what the logits [S, V] of an utterance say, with words and characters or without.
+func (r *reader) read(logits []float32, units bool) heard {
 	best := r.greedy.Decode(decode.Frames{LogProbs: logits, V: r.size}, 1) // of logits it takes the same tokens
 	out := heard{frames: len(logits) / r.size}
 	out.blanks = out.frames
 	for _, s := range best[0].Spans {
 		out.blanks -= int(s.End - s.Start)
 	}
-	if r.decoder != nil || r.Units {
+	if r.decoder != nil || units {
 		r.frames.Set(logits, r.size)
 	}
 	if r.decoder != nil {
@@ -85,7 +86,7 @@ func (r *reader) read(logits []float32) heard {
 	if r.NBest > 0 {
 		out.Alternatives = r.alternatives(best)
 	}
-	if r.Units {
+	if units {
 		out.Words, out.Characters = r.units(best[0])
 	}
 	return out

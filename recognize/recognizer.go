@@ -54,10 +54,11 @@ func (r *Recognizer) use(s script) error {
 	return nil
 }
 
-// Bytes is the most that the readers of all workers hold for utterances of so many feature frames.
-func (r *Recognizer) Bytes(featureFrames int) int64 {
+// Bytes is the most that the readers of all workers hold for utterances of so many feature frames, with words and
+// characters or without.
+func (r *Recognizer) Bytes(featureFrames int, units bool) int64 {
 	s := model.Shape{Frames: featureFrames}.Encoded(r.runner.Net)
-	return int64(len(r.readers)) * r.readers[0].Bytes(s)
+	return int64(len(r.readers)) * r.readers[0].Bytes(s, units)
 }
 
 // Score scores every utterance that the loader gives, in its order. emit, if set, gets each result; its error, or the
@@ -81,7 +82,8 @@ func (r *Recognizer) Score(ctx context.Context, loader *data.Loader, emit func(H
 		if err != nil {
 			return nil, err
 		}
-		decoded, losses, err := r.decode(ctx, w.Examples, model.Scoring)
+		units := func(int) bool { return r.script.Units }
+		decoded, losses, err := r.decode(ctx, w.Examples, model.Scoring, units)
 		if err != nil {
 			return nil, err
 		}
@@ -101,11 +103,12 @@ func (r *Recognizer) Score(ctx context.Context, loader *data.Loader, emit func(H
 	return e, nil
 }
 
-// decode runs a window through the network and reads the text of each row, "" where its file could not be read.
-func (r *Recognizer) decode(ctx context.Context, window []*data.Example, p model.Purpose) ([]heard, []update.Loss, error) {
+// decode runs a window through the network and reads the text of each row, "" where its file could not be read; of
+// those that units names with words and characters.
+func (r *Recognizer) decode(ctx context.Context, window []*data.Example, p model.Purpose, units func(row int) bool) ([]heard, []update.Loss, error) {
 	rows := make([]heard, len(window)) // each is written by one worker
 	losses, err := r.run(ctx, window, update.Ask{
-		Purpose: p, Logits: func(worker, row int, logits []float32) { rows[row] = r.readers[worker].read(logits) },
+		Purpose: p, Logits: func(worker, row int, logits []float32) { rows[row] = r.readers[worker].read(logits, units(row)) },
 	})
 	if err != nil {
 		return nil, nil, err

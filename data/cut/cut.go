@@ -16,6 +16,7 @@ type Options struct {
 	Rate    int     // samples a second
 	Longest float64 // seconds of a piece at most: sound that is no longer is one piece
 	Overlap float64 // seconds that two pieces share where there is no pause between them
+	Step    int     // pieces start at a multiple of so many frames of 10 ms, as a network's frames do; 0 is 1
 }
 
 // Bounds of Options, in seconds.
@@ -32,17 +33,25 @@ func (o Options) Validate() error {
 		return fmt.Errorf("pieces of sound of %d samples a second: want 100 or more", o.Rate)
 	case !(o.Longest >= ShortestPiece && o.Longest <= LongestPiece):
 		return fmt.Errorf("pieces of %g s: want %d to %d", o.Longest, ShortestPiece, LongestPiece)
+	case o.Step < 0:
+		return fmt.Errorf("pieces that start at multiples of %d frames: want 0 or more", o.Step)
 	case !(o.Overlap > 0 && o.Overlap <= MostOverlap*o.Longest):
 		return fmt.Errorf("pieces of %g s that overlap by %g s: want more than 0 and at most half of a piece", o.Longest, o.Overlap)
 	}
 	return nil
 }
 
-// Samples is how many a piece has at most: whole frames.
-func (o Options) Samples() int { return o.frame() * int(math.Round(100*o.Longest)) }
+// Samples is how many a piece has at most: whole steps.
+func (o Options) Samples() int { return o.grid(o.Longest) }
 
 // overlap is how many samples two pieces share.
-func (o Options) overlap() int { return o.frame() * max(int(math.Round(100*o.Overlap)), 1) }
+func (o Options) overlap() int { return max(o.grid(o.Overlap), o.frame()*max(o.Step, 1)) }
+
+// grid is about so many seconds in samples, of whole steps.
+func (o Options) grid(seconds float64) int {
+	step := max(o.Step, 1)
+	return int(math.Round(100*seconds/float64(step))) * step * o.frame()
+}
 
 // frame is the samples of 10 ms, in which energy is measured.
 func (o Options) frame() int { return o.Rate / 100 }
@@ -168,7 +177,7 @@ func (c *Cutter) pause(x []float32) (at int, ok bool) {
 		if length >= least && speech-sum/float64(length) >= contrast {
 			middle := max(from+length/2, to-leading)
 			if middle >= int(early*float64(n)) && min(length, enough) >= best {
-				best, at = min(length, enough), middle*c.o.frame()
+				best, at = min(length, enough), c.o.grid(float64(middle)/100)
 			}
 		}
 		from = to + 1

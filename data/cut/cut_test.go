@@ -70,12 +70,12 @@ func TestPiecesAreTheSound(t *testing.T) {
 			parts = append(parts, 0.1+4*r.Float64(), -r.Float64()*0.8)
 		}
 		x := sound(math.Pow(10, -4*r.Float64()-0.5), parts...)
-		o := Options{Rate: rate, Longest: 1 + 5*r.Float64()}
+		o := Options{Rate: rate, Longest: 1 + 5*r.Float64(), Step: r.IntN(9)}
 		o.Overlap = o.Longest * (0.05 + 0.4*r.Float64())
 		list := pieces(t, o, x, 0, 1+r.IntN(2*rate))
 		end := 0
 		for i, p := range list {
-			if p.end-p.start > o.Samples() || p.end <= p.start || p.start != end-p.joined || !slices.Equal(p.wave, x[p.start:p.end]) {
+			if p.end-p.start > o.Samples() || p.end <= p.start || p.start != end-p.joined || p.start%(max(o.Step, 1)*rate/100) != 0 || !slices.Equal(p.wave, x[p.start:p.end]) {
 				t.Fatalf("%d: piece %d is %d to %d, %d shared, after %d", trial, i, p.start, p.end, p.joined, end)
 			}
 			if p.joined > 0 && p.joined != o.overlap() {
@@ -110,7 +110,7 @@ func TestCutsAreInPauses(t *testing.T) {
 			}
 			at += math.Abs(s)
 		}
-		list := pieces(t, Options{rate, 5, 1}, x, 0, rate)
+		list := pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, x, 0, rate)
 		if len(list) < 5 {
 			t.Errorf("noise %g: %d pieces", noise, len(list))
 		}
@@ -123,13 +123,13 @@ func TestCutsAreInPauses(t *testing.T) {
 				t.Errorf("noise %g: a cut at %.2f s (%d shared), which is no pause", noise, float64(p.start)/rate, p.joined)
 			}
 		}
-		for i, p := range pieces(t, Options{rate, 5, 1}, sound(noise, 17), 0, 1000)[1:] {
+		for i, p := range pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, sound(noise, 17), 0, 1000)[1:] {
 			if p.joined != rate || p.start != 4*rate*(i+1) {
 				t.Errorf("noise %g: piece %d of one long tone starts at %d and shares %d", noise, i+1, p.start, p.joined)
 			}
 		}
 	}
-	for _, p := range pieces(t, Options{rate, 5, 1}, make([]float32, 23*rate), 0, 1000) {
+	for _, p := range pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, make([]float32, 23*rate), 0, 1000) {
 		if p.joined > 0 {
 			t.Error("pieces of silence overlap")
 		}
@@ -137,7 +137,7 @@ func TestCutsAreInPauses(t *testing.T) {
 }
 
 func TestShorten(t *testing.T) {
-	c, err := New(Options{rate, 8, 2})
+	c, err := New(Options{Rate: rate, Longest: 8, Overlap: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestShorten(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, o := range []Options{{0, 5, 1}, {rate, 0.5, 0.1}, {rate, 601, 1}, {rate, 5, 0}, {rate, 5, 2.6}, {rate, math.NaN(), 1}, {rate, 5, math.NaN()}} {
+	for _, o := range []Options{{0, 5, 1, 0}, {rate, 0.5, 0.1, 0}, {rate, 601, 1, 0}, {rate, 5, 0, 0}, {rate, 5, 2.6, 0}, {rate, math.NaN(), 1, 0}, {rate, 5, math.NaN(), 0}, {rate, 5, 1, -1}} {
 		if _, err := New(o); err == nil {
 			t.Errorf("%+v is an error", o)
 		}
