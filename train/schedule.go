@@ -59,6 +59,6 @@ func (r *run) warnOfSchedule() {
 		advice = fmt.Sprintf("set num_epochs to %d, or %s", epochs, advice)
 	}
 	r.report.say("WARNING: training ends after %s (max_updates), and the learning rate (schedule %s) falls until update %d, with the last of %s: "+
-		"it will stand at %.3g, %.2g %% of learning_rate; %s, unless the run is to be resumed",
+		"it will stand at %.3g, %.3g %% of learning_rate; %s, unless the run is to be resumed",
 		words.Count(total, "update"), s.Kind, s.Total, words.Count(o.NumEpochs, "epoch"), s.Rate(total), 100*s.Rate(total)/s.Peak, advice)
 }
