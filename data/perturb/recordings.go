@@ -12,8 +12,8 @@ type Recording struct {
 }
 
 // NewRecording makes a recording of up to so many samples, whose level is of no matter. Its sound comes in stretches,
-// in memory that the next one may overwrite, and comes twice: first the loudest sample is looked for. It keeps nothing of
-// sound that gives no noise: all samples are equal, or not all are finite. The error is that of a stretch.
+// in memory that the next one may overwrite, and comes twice: first the loudest sample is looked for. Nothing is kept
+// of sound that gives no noise: all samples are equal, or not all are finite. The error is that of a stretch.
 func NewRecording(name string, samples int, stretches iter.Seq2[[]float32, error]) (Recording, error) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for wave, err := range stretches {
