@@ -101,7 +101,7 @@ func TestRunWithoutValidations(t *testing.T) {
 	}
 }
 
-// A file that has grown too large keeps its newest half in whole lines, and goes on; not while another run writes there.
+// A file that has grown too large keeps its newest half in whole lines, and goes on.
 func TestValidationsStaySmall(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *validationLog {
