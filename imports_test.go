@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"data":       {"internal/frames", "internal/philox", "internal/simd", "internal/words"},
 	"checkpoint": {"internal/safetensors", "internal/words"},
 
-	"internal/scores": {"data"}, // what a model has made of a set, utterance by utterance
+	"internal/scores": {"internal/philox", "data"}, // what a model has made of a set, utterance by utterance
 
 	"update":    {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
 	"recognize": {"internal/scores", "internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
