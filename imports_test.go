@@ -40,13 +40,14 @@ var mayImport = map[string][]string{
 	"data":       {"internal/frames", "internal/philox", "internal/simd", "internal/words"},
 	"checkpoint": {"internal/safetensors", "internal/words"},
 
-	"recognize/decode":     {}, // hypotheses, alignments and confidences of log-probabilities, whatever they come from
-	"recognize/transcript": {}, // what was recognized, as files of several forms
+	"internal/scores":      {"internal/philox", "data"}, // what a model has made of a set, utterance by utterance
+	"recognize/decode":     {},                          // hypotheses, alignments and confidences of log-probabilities, whatever they come from
+	"recognize/transcript": {},                          // what was recognized, as files of several forms
 
 	"update":    {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
-	"recognize": {"internal/words", "internal/machine", "internal/ngram", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize/decode", "recognize/transcript"},
-	"train":     {"internal/philox", "internal/arenapage", "internal/rangetest", "internal/settings", "internal/patterns", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
-	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/ngram", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "recognize/transcript", "train"},
+	"recognize": {"internal/machine", "internal/ngram", "internal/scores", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize/decode", "recognize/transcript"},
+	"train":     {"internal/arenapage", "internal/control", "internal/machine", "internal/patterns", "internal/philox", "internal/rangetest", "internal/scores", "internal/settings", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/control", "internal/machine", "internal/ngram", "internal/scores", "internal/settings", "internal/words", "op", "data", "checkpoint", "recognize", "train", "recognize/transcript"},
 	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd
 
 	"internal/ptx": {}, // the cards' kernels as committed files, and their compiler

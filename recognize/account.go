@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"fmt"
 	goruntime "runtime/metrics"
 
 	"konkanitrain/data"
@@ -10,8 +11,10 @@ import (
 // Beside its buffers a process holds the program itself, the sound and features of the files in hand, compiled programs
 // and tables. All of it counts under the limit, so that neither the system nor a control group has to end the process.
 
-// garbage is how far Go's heap grows beyond what is in use before it is collected, as a factor.
-const garbage = 2
+const (
+	garbage    = 2       // how far Go's heap grows beyond what is in use before it is collected, as a factor
+	aheadShare = 1.0 / 8 // of the room for files: what those may take that are read while others are recognized
+)
 
 // programBytes is what the process has before anything is loaded.
 func programBytes() int64 {
@@ -42,18 +45,33 @@ func (m *Model) room() int64 {
 // onHost says whether the replica lies in the same memory as the files.
 func (m *Model) onHost() bool { return m.pools.Host == m.pools.Replica }
 
-// makeRoomBeside has passes fit what is left beside sound that takes so many bytes, the longest of it so many feature
-// frames.
-func (m *Model) makeRoomBeside(reading int64, longest int) {
+// count has passes fit what is left beside the files in hand. It comes before they are read.
+func (m *Model) count(inHand []*batch) {
+	if !m.limited() {
+		return
+	}
+	reading, longest := int64(0), 0
+	for _, b := range inHand {
+		reading += b.bytes
+		longest = max(longest, b.frames)
+	}
 	others, u := m.others(), m.pools.Host.Usage()
-	decoding := m.recognizer.Bytes(longest, m.recognizer.script.Units)
+	decoding := m.recognizer.Bytes(longest)
 	if m.onHost() && u.Reserved+m.program+others+m.models+reading+decoding > u.Limit {
 		m.replica.Shrink(0) // arenas are made anew, as large as there is room for
 	}
 	_ = m.pools.Host.Hold("programs and tables", others)
 	_ = m.pools.Host.Hold("decoding", decoding)
-	_ = m.pools.Host.Hold("sound in hand", reading) // where it is too much nothing fits beside it, and each is named
+	_ = m.pools.Host.Hold("files in hand", reading) // where it is too much nothing fits beside them, and each is named
 	m.recognizer.runner.Fit.SetLimit(max(m.replica.Room(), 1))
+}
+
+// tooLarge is the error of a file that can't even be read; nil where it can.
+func (m *Model) tooLarge(u *data.Utterance, bytes int64) error {
+	if room := m.room(); bytes < room-room/10 { // the pass needs some too, and its program
+		return nil
+	}
+	return fmt.Errorf("%s: %.0f s of sound are too long to be recognized at once: %w; cut the file into pieces", u.Path(), u.Duration, m.noRoom(bytes, "reading it"))
 }
 
 // noRoom is an error that wraps *device.OutOfMemory.

@@ -40,20 +40,8 @@ func (m *Model) EvaluateAll(ctx context.Context, manifests []string, o EvaluateO
 	if o.Progress == nil {
 		o.Progress = io.Discard
 	}
-	set, err := m.readManifests(ctx, manifests, o)
+	set, loader, err := m.openManifests(ctx, manifests, o)
 	if err != nil {
-		return nil, nil, err
-	}
-	fmt.Fprintln(o.Progress, set.Report)
-	sayForeign(o.Progress, set)
-	window := utterancesPerWorker * m.workers()
-	loader, err := data.NewLoader(set, data.LoaderOptions{
-		Evaluate: true, Window: window, Feature: m.Description.Features, Workers: m.workers(),
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := m.makeRoom(loader, set, window); err != nil {
 		return nil, nil, err
 	}
 	var unfit []data.Note
@@ -90,6 +78,24 @@ func (m *Model) EvaluateAll(ctx context.Context, manifests []string, o EvaluateO
 	return e, report, nil
 }
 
+// openManifests reads manifests, reports on them, and makes room for the passes over their sounds.
+func (m *Model) openManifests(ctx context.Context, manifests []string, o EvaluateOptions) (*data.Set, *data.Loader, error) {
+	set, err := m.readManifests(ctx, manifests, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	fmt.Fprintln(o.Progress, set.Report)
+	sayForeign(o.Progress, set)
+	window := utterancesPerWorker * m.workers()
+	loader, err := data.NewLoader(set, data.LoaderOptions{
+		Evaluate: true, Window: window, Feature: m.Description.Features, Workers: m.workers(),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return set, loader, m.makeRoom(loader, set, window)
+}
+
 // foreign is the share of letters outside the vocabulary above which the texts are in doubt.
 const foreign = 0.05
 
@@ -112,7 +118,7 @@ func (m *Model) makeRoom(l *data.Loader, set *data.Set, window int) error {
 		return fmt.Errorf("%s: %w; the longest of its utterances is %s (line %d), %.1f s: cut it, leave it out, or raise memory_limit",
 			set.Path, m.noRoom(bytes, fmt.Sprintf("reading %s at a time", words.Count(window, "utterance"))), u.ID, u.Line, u.Duration)
 	}
-	m.makeRoomBeside(bytes, set.Frames(set.Longest()))
+	m.count([]*batch{{bytes: bytes, frames: longestOf(set)}})
 	return nil
 }
 

@@ -234,7 +234,7 @@ func (m *Model) SetDecoding(d Decoding) error {
 	if s.fusion, err = d.load(s.tokenizer, s.policy, func(warning string) { fmt.Fprintln(m.log, "WARNING:", warning) }); err != nil {
 		return err
 	}
-	m.models = s.fusion.bytes
+	m.models = s.fusion.bytes()
 	if m.limited() {
 		if err := m.pools.Host.Hold("language model and hotwords", m.models); err != nil {
 			return err

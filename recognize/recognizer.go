@@ -54,11 +54,13 @@ func (r *Recognizer) use(s script) error {
 	return nil
 }
 
-// Bytes is the most that the readers of all workers hold for utterances of so many feature frames, with words and
-// characters or without.
-func (r *Recognizer) Bytes(featureFrames int, units bool) int64 {
+// Bytes is the most that the readers of all workers hold for utterances of so many feature frames.
+func (r *Recognizer) Bytes(featureFrames int) int64 { return r.bytes(featureFrames, r.script.Units) }
+
+// bytes is Bytes with words and characters, or without.
+func (r *Recognizer) bytes(featureFrames int, units bool) int64 {
 	s := model.Shape{Frames: featureFrames}.Encoded(r.runner.Net)
-	return int64(len(r.readers)) * r.readers[0].Bytes(s, units)
+	return int64(len(r.readers)) * r.readers[0].bytes(s, units)
 }
 
 // Score scores every utterance that the loader gives, in its order. emit, if set, gets each result; its error, or the
@@ -82,8 +84,7 @@ func (r *Recognizer) Score(ctx context.Context, loader *data.Loader, emit func(H
 		if err != nil {
 			return nil, err
 		}
-		units := func(int) bool { return r.script.Units }
-		decoded, losses, err := r.decode(ctx, w.Examples, model.Scoring, units)
+		decoded, losses, err := r.decode(ctx, w.Examples, model.Scoring)
 		if err != nil {
 			return nil, err
 		}
@@ -103,18 +104,25 @@ func (r *Recognizer) Score(ctx context.Context, loader *data.Loader, emit func(H
 	return e, nil
 }
 
-// decode runs a window through the network and reads the text of each row, "" where its file could not be read; of
-// those that units names with words and characters.
-func (r *Recognizer) decode(ctx context.Context, window []*data.Example, p model.Purpose, units func(row int) bool) ([]heard, []update.Loss, error) {
+// decode runs a window through the network and reads the text of each row, "" where its file could not be read.
+func (r *Recognizer) decode(ctx context.Context, window []*data.Example, p model.Purpose) ([]heard, []update.Loss, error) {
+	return r.each(ctx, window, p, func(r *reader, _ *data.Example, logits []float32) heard { return r.read(logits) })
+}
+
+// each runs a window through the network; a worker's reader makes something of each row that there is.
+func (r *Recognizer) each(ctx context.Context, window []*data.Example, p model.Purpose, read readRow) ([]heard, []update.Loss, error) {
 	rows := make([]heard, len(window)) // each is written by one worker
 	losses, err := r.run(ctx, window, update.Ask{
-		Purpose: p, Logits: func(worker, row int, logits []float32) { rows[row] = r.readers[worker].read(logits, units(row)) },
+		Purpose: p, Logits: func(worker, row int, logits []float32) { rows[row] = read(r.readers[worker], window[row], logits) },
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	return rows, losses, nil
 }
+
+// readRow is what a reader makes of the logits [S, V] of an utterance.
+type readRow = func(r *reader, x *data.Example, logits []float32) heard
 
 // tally adds up what a set comes to.
 type tally struct {

@@ -341,7 +341,7 @@ func TestGreedy(t *testing.T) {
 		{"a\ufffd", 0, 2}: best(a, 2),
 		{"", 0, 0}:        nil,
 	} {
-		h := r.read(logits, false)
+		h := r.read(logits)
 		if got := (decoded{h.Text, h.blanks, h.frames}); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}

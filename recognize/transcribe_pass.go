@@ -23,9 +23,10 @@ func (t *transcribing) recognize(ctx context.Context, pieces []*piece) ([]row, e
 	for i, p := range pieces {
 		window[i] = p.example
 	}
-	// Whether the next piece shares a piece's end isn't known of the last one of a batch.
-	units := func(i int) bool {
-		return t.recognizer.script.Units || pieces[i].joined > 0 || i+1 == len(pieces) || pieces[i+1].joined > 0
+	units := map[*data.Example]bool{} // of which words and characters are wanted
+	for i, p := range pieces {
+		// Whether the next piece shares a piece's end isn't known of the last one of a batch.
+		units[p.example] = t.recognizer.script.Units || p.joined > 0 || i+1 == len(pieces) || pieces[i+1].joined > 0
 	}
 	heard, err := t.hear(ctx, window, units)
 	if err != nil {
@@ -45,8 +46,10 @@ func (t *transcribing) recognize(ctx context.Context, pieces []*piece) ([]row, e
 }
 
 // hear runs examples through the network. What doesn't fit even alone is halved.
-func (t *transcribing) hear(ctx context.Context, window []*data.Example, units func(i int) bool) ([]row, error) {
-	heard, _, err := t.recognizer.decode(ctx, window, model.Transcribing, units)
+func (t *transcribing) hear(ctx context.Context, window []*data.Example, units map[*data.Example]bool) ([]row, error) {
+	heard, _, err := t.recognizer.each(ctx, window, model.Transcribing, func(r *reader, x *data.Example, logits []float32) heard {
+		return r.readUnits(logits, units[x])
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +62,7 @@ func (t *transcribing) hear(ctx context.Context, window []*data.Example, units f
 				return nil, err
 			}
 		default:
-			rows[i] = row{heard[i].Segment, x.Err}
+			rows[i] = row{heard[i].Segment, errors.Join(x.Err, heard[i].err)}
 		}
 	}
 	return rows, nil
@@ -85,7 +88,8 @@ func (t *transcribing) halve(ctx context.Context, x *data.Example, large *update
 		}
 	}
 	from, to := middle-overlap, middle+overlap
-	rows, err := t.hear(ctx, []*data.Example{half(0, to), half(from, x.Frames)}, func(int) bool { return true })
+	halves := []*data.Example{half(0, to), half(from, x.Frames)}
+	rows, err := t.hear(ctx, halves, map[*data.Example]bool{halves[0]: true, halves[1]: true})
 	if err != nil {
 		return row{}, err
 	}

@@ -146,7 +146,7 @@ func (m *Model) fill(p *TranscribePlan, pieces int) (err error) {
 		return err
 	}
 	most := frames.Count(p.cut.Samples(), p.cut.Rate)
-	p.Decoding = m.recognizer.Bytes(most, true)
+	p.Decoding = m.recognizer.bytes(most, true)
 	variants := m.largest(most)
 	m.replica.Forget()
 	if err := m.replica.MakeTables(variants[0]); err != nil {

@@ -23,6 +23,7 @@ type evalConfig struct {
 	SkipBadLines bool     `yaml:"skip_bad_lines" default:"false" check:"any" help:"leave out manifest lines that can't be parsed, instead of stopping"`
 	BadLineLimit float64  `yaml:"bad_line_limit" default:"0" check:"share" zero:"0.05, but ten lines in any case" help:"share of unusable manifest lines above which nothing is scored"`
 	decoding     `yaml:",inline"`
+	tuning       `yaml:",inline"`
 	machine      `yaml:",inline"`
 }
 
@@ -54,11 +55,15 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
+	file, err := o.addDecodingFile()
+	if err != nil {
+		return err
+	}
 	if err := o.parse(args); err != nil {
 		return err
 	}
 	o.noArguments()
-	if err := o.apply(c.rules); err != nil {
+	if err := o.applyOver(file, c.rules); err != nil {
 		return err
 	}
 	model, err := o.open(c.trained, c.machine, s.err)
@@ -70,12 +75,24 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
+	if c.Tune {
+		return c.runTune(ctx, model, d, recognize.EvaluateOptions{
+			PathMap: c.PathMap, SkipBadLines: c.SkipBadLines, BadLineLimit: c.BadLineLimit, Progress: s.err,
+		}, s)
+	}
+	if d.Units = c.wantsWords(); c.SaveDecoding != "" {
+		d.Calibration = nil // it is made anew
+	}
 	if err := model.SetDecoding(d); err != nil {
 		return err
 	}
+	var judge recognize.Judge
 	rows := newTable(c.PerUtterance, s.out)
 	e, report, err := model.EvaluateAll(ctx, c.Manifest, recognize.EvaluateOptions{
-		PathMap: c.PathMap, SkipBadLines: c.SkipBadLines, BadLineLimit: c.BadLineLimit, Progress: s.err, PerUtterance: rows.add,
+		PathMap: c.PathMap, SkipBadLines: c.SkipBadLines, BadLineLimit: c.BadLineLimit, Progress: s.err, PerUtterance: func(h recognize.Hypothesis) error {
+			judge.Add(h)
+			return rows.add(h)
+		},
 	})
 	if err := rows.end(err); err != nil {
 		return err
@@ -88,8 +105,10 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if c.JSON {
 		return r.json(out)
 	}
-	_, err = io.WriteString(out, r.text())
-	return err
+	if _, err = io.WriteString(out, r.text()); err != nil || !c.wantsWords() {
+		return err
+	}
+	return c.concludes(&judge, d, streams{out, s.err})
 }
 
 // rules are what the settings have to agree with, on disk and on this machine.
@@ -111,6 +130,7 @@ func (c *evalConfig) rules(p *settings.Problems) {
 	p.Add(settings.About("per_utterance", tableOnly(c.PerUtterance)))
 	p.Add(train.CheckPathMap(c.PathMap))
 	c.decoding.rules(p, 0)
+	c.tuning.rules(p, c.decoding, c.JSON)
 	c.machine.rules(p)
 }
 
