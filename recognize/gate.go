@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// gate bounds the sound that is in hand, read and not recognized yet, in samples. Whoever reads waits at it, but for the
-// recording whose next piece the rest waits for: that may bring a piece in any case, so that all goes on.
+// gate bounds the sound that is in hand, read and not recognized yet, in samples. Whoever reads waits at it, but for
+// the recording whose next piece the rest waits for: that may bring a piece in any case, so that all goes on.
 type gate struct {
 	limit int
 

@@ -56,8 +56,8 @@ type maker struct {
 	wave      []float32 // of the piece in hand
 }
 
-// listen begins to read: up to readers recordings at once, beside as many goroutines that make features. charge is asked
-// before sound of a rate is resampled whether there is memory for that.
+// listen begins to read, as many recordings at once as the plan says. charge is asked before sound of a rate is
+// resampled whether there is memory for that.
 func listen(ctx context.Context, list []Recording, p *TranscribePlan, f feature.Options, charge func(rate int) error) (*listening, error) {
 	l := &listening{
 		ctx: ctx, gate: newGate(ctx, p.ahead), cut: p.cut, feature: f, charge: charge,

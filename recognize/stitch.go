@@ -150,7 +150,8 @@ type joint struct {
 	from, to float64
 }
 
-// score rates the place before a column of the alignment, with i letters of x and k of y before it, and says when it is.
+// score rates the place before a column of the alignment, with i letters of x and k of y before it, and says when it
+// is.
 func (j *joint) score(n, i, k int) (score, at float64) {
 	before, after := j.from, j.to // what neither says anything in
 	words := true

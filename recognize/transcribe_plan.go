@@ -8,7 +8,6 @@ import (
 	"konkanitrain/data/cut"
 	"konkanitrain/data/feature"
 	"konkanitrain/engine"
-	"konkanitrain/internal/frames"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/update"
@@ -105,9 +104,9 @@ const atOnce = 8192
 // usualRates are those whose resampling is counted from the beginning, in Hz.
 var usualRates = []int{8000, 11025, 16000, 22050, 24000, 32000, 44100, 48000}
 
-// PlanTranscribe says what a transcription takes in memory, and reserves nothing. Where there isn't enough for pieces as
-// long as they are asked for, they are shorter. Where there isn't enough for the shortest, the error wraps
-// *device.OutOfMemory.
+// PlanTranscribe says what a transcription takes in memory, and holds what of it are no buffers. Where there isn't
+// enough for pieces as long as they are asked for, they are shorter. Where there isn't enough for the shortest, the
+// error wraps *device.OutOfMemory.
 func (m *Model) PlanTranscribe(o TranscribeOptions) (*TranscribePlan, error) {
 	c := o.cut(m.Description.Features.SampleRate, m.Description.Network.Subsampling)
 	if err := c.Validate(); err != nil {
@@ -145,7 +144,10 @@ func (m *Model) fill(p *TranscribePlan, pieces int) (err error) {
 	if p.Sound, err = p.soundBytes(m.Description.Features); err != nil {
 		return err
 	}
-	most := frames.Count(p.cut.Samples(), p.cut.Rate)
+	most, err := m.Description.Features.Frames(p.cut.Samples(), p.cut.Rate, audio.Ratio{})
+	if err != nil {
+		return err
+	}
 	p.Decoding = m.recognizer.bytes(most, true)
 	variants := m.largest(most)
 	m.replica.Forget()

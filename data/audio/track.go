@@ -57,8 +57,8 @@ func newTrack(b Bytes, name string, known *Info, offset, duration float64) (t *T
 }
 
 // Play decodes the sound and gives it to use, piece by piece: the samples that [Reader.Read] gives of the same part,
-// to the bit. They are overwritten when use returns. Its error ends the playing and is Play's. Where the sound turns out
-// to be damaged, what is before the damage has been given.
+// to the bit. They are overwritten when use returns. Its error ends the playing and is Play's. Where the sound turns
+// out to be damaged, what is before the damage has been given.
 //
 // The Info has the warnings that Read gives, and the samples that were there.
 func (t *Track) Play(use func(x []float32) error) (Info, error) { return t.play(use) }

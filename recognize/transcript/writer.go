@@ -71,7 +71,8 @@ type Recording struct {
 // New makes the writer of a format on top of w, which Close leaves open.
 func New(f Format, w io.Writer) (Writer, error) { return Continue(f, w, Mark{}) }
 
-// Continue is New for what another Writer has begun and left at a mark. A TextGrid can't be gone on with in a recording.
+// Continue is New for what another Writer has begun and left at a mark. A TextGrid can't be gone on with inside a
+// recording.
 func Continue(f Format, w io.Writer, m Mark) (Writer, error) {
 	if f == TextGrid && m.Open {
 		return nil, fmt.Errorf("a TextGrid is written at the end of its recording, and %s has not ended", m.Recording.Path)
