@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
-	"sync"
-	"sync/atomic"
 
 	"konkanitrain/data"
 	"konkanitrain/data/text"
@@ -87,12 +84,6 @@ func (m *Model) Tune(ctx context.Context, manifests []string, d Decoding, o Eval
 	return &t.Tuning, err
 }
 
-// listened is what the network said of an utterance.
-type listened struct {
-	said   string // its text
-	logits []float32
-}
-
 // listen keeps what the network says of all utterances that can be read.
 func (m *Model) listen(ctx context.Context, loader *data.Loader, longest int) ([]*listened, error) {
 	stream, err := loader.Start(ctx, 0, 0)
@@ -101,7 +92,7 @@ func (m *Model) listen(ctx context.Context, loader *data.Loader, longest int) ([
 	}
 	defer stream.Close()
 	var all []*listened
-	bytes := m.recognizer.Bytes(longest) // the searches run beside it
+	bytes := m.recognizer.Bytes(longest, 0) // the searches run beside it
 	for {
 		w, err := stream.Next()
 		if errors.Is(err, io.EOF) {
@@ -111,17 +102,13 @@ func (m *Model) listen(ctx context.Context, loader *data.Loader, longest int) ([
 			return nil, err
 		}
 		window := make([]*listened, len(w.Examples))
-		_, _, err = m.recognizer.each(ctx, w.Examples, model.Transcribing, func(_ *reader, x *data.Example, logits []float32) heard {
-			window[slices.Index(w.Examples, x)] = &listened{x.Utt.Text, slices.Clone(logits)}
-			return heard{}
-		})
-		if err != nil {
+		if _, err := m.recognizer.listen(ctx, w.Examples, model.Transcribing, window, nil); err != nil {
 			return nil, err
 		}
 		for _, u := range window {
 			if u != nil {
 				all = append(all, u)
-				bytes += 4 * int64(len(u.logits))
+				bytes += u.bytes()
 			}
 		}
 		if m.limited() {
@@ -146,23 +133,13 @@ type tuner struct {
 func (t *tuner) recognize(ctx context.Context, d Decoding, each func(*listened, heard)) (*Trial, error) {
 	s := *t.m.recognizer.script
 	s.Decoding = d
-	texts := make([]heard, len(t.all))
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range t.m.workers() {
-		r, err := newReader(&s)
-		if err != nil {
-			return nil, err
-		}
-		wait.Go(func() {
-			for i := int(next.Add(1) - 1); i < len(t.all) && ctx.Err() == nil; i = int(next.Add(1) - 1) {
-				texts[i] = r.read(t.all[i].logits)
-			}
-		})
+	readers, err := t.m.recognizer.newReaders(&s)
+	if err != nil {
+		return nil, err
 	}
-	wait.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	texts := make([]heard, len(t.all))
+	if err := t.m.recognizer.search(ctx, readers, t.all, texts); err != nil {
+		return nil, err
 	}
 	trial := &Trial{Decoding: d}
 	for i, u := range t.all {
