@@ -36,7 +36,7 @@ type Tuning struct {
 	Judge  *Judge // of the best one's words, with confidences as they are measured
 }
 
-// Tune looks for the weights of a beam search, those of the language model and of length, with which the texts of
+// Tune looks for the weights of a search, those of the language model, of length and of the decoder, with which the texts of
 // manifests are recognized best. The network is asked once; what it says is kept, and searched with each trial's
 // weights: at first on a coarse grid, then around the best point with ever smaller steps. emit is called after each
 // trial; it may be nil. An error that wraps *device.OutOfMemory says that what the network says takes too much memory.
@@ -126,7 +126,7 @@ type tuner struct {
 	m     *Model
 	all   []*listened
 	emit  func(Trial)
-	tried map[[2]float64]bool
+	tried map[weights]bool
 }
 
 // recognize searches all utterances with these weights, on all workers; each is called in the order of the utterances.
@@ -163,11 +163,24 @@ func (t *tuner) try(ctx context.Context, d Decoding) (*Trial, error) {
 	return trial, nil
 }
 
+// weights are what is looked for: of the language model, of length, of the decoder.
+type weights [3]float64
+
+func (d Decoding) weights() weights {
+	return weights{d.LMWeight, d.LengthWeight, d.AttentionWeight}
+}
+
+func (d Decoding) with(w weights) Decoding {
+	d.LMWeight, d.LengthWeight, d.AttentionWeight = threeDigits(w[0]), threeDigits(w[1]), threeDigits(w[2])
+	return d
+}
+
 // The grid that a search begins with. Bonuses of words are larger than those of characters, which are more.
 var (
-	firstWeights   = []float64{0.25, 0.5, 1}
+	firstLM        = []float64{0.25, 0.5, 1}
 	firstOfWords   = []float64{0, 2, 4, 8}
 	firstOfLetters = []float64{0, 0.5, 1, 2}
+	firstAttention = []float64{0.3, 1, 3}
 )
 
 // refinements is how often the steps of the search are halved.
@@ -175,36 +188,34 @@ const refinements = 2
 
 // search tries the grid, and then the neighbors of the best point for as long as one of them is better.
 func (t *tuner) search(ctx context.Context, d Decoding) error {
-	t.tried = map[[2]float64]bool{}
-	bonuses := firstOfLetters
+	t.tried = map[weights]bool{}
+	lm, bonuses, attention := []float64{d.LMWeight}, firstOfLetters, []float64{d.AttentionWeight}
 	if t.m.recognizer.script.fusion.ofWords() {
 		bonuses = firstOfWords
 	}
-	weights := firstWeights
-	if d.LM == "" {
-		weights = []float64{d.LMWeight}
+	if d.LM != "" {
+		lm = firstLM
 	}
-	for _, w := range append([]float64{0}, weights...) {
-		for _, b := range bonuses {
-			if w == 0 && b != 0 && d.LM != "" {
-				continue // without a language model there is one trial, to compare with
-			}
-			if err := t.point(ctx, d, w, b); err != nil {
-				return err
+	if d.asksDecoder() {
+		attention = firstAttention
+	}
+	if err := t.point(ctx, d, weights{}); err != nil { // what the search alone does, to compare with
+		return err
+	}
+	for _, a := range attention {
+		for _, w := range lm {
+			for _, b := range bonuses {
+				if err := t.point(ctx, d, weights{w, b, a}); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	factor, step := 0.5, bonuses[1]/2
+	factor, step := 0.25, bonuses[1]/2
 	for range refinements {
 		for at := t.Best; ; at = t.Best {
-			w, b := at.LMWeight, at.LengthWeight
-			points := [][2]float64{{w, b - step}, {w, b + step}}
-			if d.LM != "" {
-				points = append(points, [2]float64{w * (1 - factor/2), b}, [2]float64{w * (1 + factor/2), b},
-					[2]float64{w * (1 + factor/2), b + step}, [2]float64{w * (1 - factor/2), b - step})
-			}
-			for _, p := range points {
-				if err := t.point(ctx, d, p[0], p[1]); err != nil {
+			for _, w := range neighbors(at.weights(), factor, step) {
+				if err := t.point(ctx, d, w); err != nil {
 					return err
 				}
 			}
@@ -217,14 +228,26 @@ func (t *tuner) search(ctx context.Context, d Decoding) error {
 	return nil
 }
 
+// neighbors are the points around one: each weight more and less, and that of the language model together with that of
+// length, since what the one takes from long texts the other gives back.
+func neighbors(at weights, factor, step float64) (list []weights) {
+	for _, sign := range []float64{-1, 1} {
+		lm, length, attention := at, at, at
+		lm[0] *= 1 + sign*factor
+		length[1] += sign * step
+		attention[2] *= 1 + sign*factor
+		list = append(list, length, lm, weights{lm[0], length[1], at[2]}, attention)
+	}
+	return list
+}
+
 // point tries a point, once. Weights have three digits, as people write them.
-func (t *tuner) point(ctx context.Context, d Decoding, weight, bonus float64) error {
-	d.LMWeight, d.LengthWeight = threeDigits(weight), threeDigits(bonus)
-	key := [2]float64{d.LMWeight, d.LengthWeight}
-	if t.tried[key] {
+func (t *tuner) point(ctx context.Context, d Decoding, w weights) error {
+	d = d.with(w)
+	if t.tried[d.weights()] {
 		return nil
 	}
-	t.tried[key] = true
+	t.tried[d.weights()] = true
 	trial, err := t.try(ctx, d)
 	if err != nil {
 		return err

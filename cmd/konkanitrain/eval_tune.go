@@ -30,11 +30,13 @@ func (t tuning) wantsWords() bool { return t.Reliability || t.SaveDecoding != ""
 
 // runTune looks for weights.
 func (c *evalConfig) runTune(ctx context.Context, model *recognize.Model, d recognize.Decoding, o recognize.EvaluateOptions, s streams) error {
+	decoder := d.Decoder == recognize.Joint || d.Decoder == recognize.Rescore
 	row := func(name string, t recognize.Trial) {
-		fmt.Fprintf(s.out, "%-8s %9s %13s  %v  %v\n", name, weight(d.LM != "" && name != "greedy", t.LMWeight),
-			weight(name != "greedy", t.LengthWeight), rate(t.Score.WER()), rate(t.Score.CER()))
+		greedy := t.Decoder == "" || t.Decoder == recognize.Greedy
+		fmt.Fprintf(s.out, "%-8s %9s %13s %16s  %v  %v\n", name, weight(d.LM != "" && !greedy, t.LMWeight), weight(!greedy, t.LengthWeight),
+			weight(decoder && !greedy, t.AttentionWeight), rate(t.Score.WER()), rate(t.Score.CER()))
 	}
-	fmt.Fprintf(s.out, "%-8s %9s %13s  %8s  %8s\n", "decoder", "lm_weight", "length_weight", "WER", "CER")
+	fmt.Fprintf(s.out, "%-8s %9s %13s %16s  %8s  %8s\n", "decoder", "lm_weight", "length_weight", "attention_weight", "WER", "CER")
 	t, err := model.Tune(ctx, c.Manifest, d, o, func(t recognize.Trial) {
 		name := string(t.Decoder)
 		if name == "" {
@@ -104,5 +106,8 @@ func flagsOf(d decoding, tuned recognize.Decoding) string {
 		fmt.Fprintf(&b, " --lm %s --lm_weight %v", d.LM, tuned.LMWeight)
 	}
 	fmt.Fprintf(&b, " --length_weight %v", tuned.LengthWeight)
+	if tuned.Decoder == recognize.Joint || tuned.Decoder == recognize.Rescore {
+		fmt.Fprintf(&b, " --attention_weight %v", tuned.AttentionWeight)
+	}
 	return b.String()
 }
