@@ -37,8 +37,8 @@ func (r *Recognizer) search(ctx context.Context, readers []*reader, all []*liste
 	return c.err
 }
 
-// conductor makes the steps of several searches together: it waits until every search that goes on has asked for one, so
-// that there is work for all workers. What comes out of a step doesn't depend on those beside it.
+// conductor makes the steps of several searches together: it waits until every search that goes on has asked for one,
+// so that there is work for all workers. What comes out of a step doesn't depend on those beside it.
 type conductor struct {
 	run func([]update.Step) error
 
