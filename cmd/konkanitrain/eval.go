@@ -22,6 +22,7 @@ type evalConfig struct {
 	PathMap      []string `yaml:"path_map" default:"" check:"path map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
 	SkipBadLines bool     `yaml:"skip_bad_lines" default:"false" check:"any" help:"leave out manifest lines that can't be parsed, instead of stopping"`
 	BadLineLimit float64  `yaml:"bad_line_limit" default:"0" check:"share" zero:"0.05, but ten lines in any case" help:"share of unusable manifest lines above which nothing is scored"`
+	decoding     `yaml:",inline"`
 	machine      `yaml:",inline"`
 }
 
@@ -65,6 +66,13 @@ func runEval(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	defer model.Close()
+	d, err := c.decoding.decoding()
+	if err != nil {
+		return err
+	}
+	if err := model.SetDecoding(d); err != nil {
+		return err
+	}
 	rows := newTable(c.PerUtterance, s.out)
 	e, report, err := model.EvaluateAll(ctx, c.Manifest, recognize.EvaluateOptions{
 		PathMap: c.PathMap, SkipBadLines: c.SkipBadLines, BadLineLimit: c.BadLineLimit, Progress: s.err, PerUtterance: rows.add,
@@ -102,6 +110,7 @@ func (c *evalConfig) rules(p *settings.Problems) {
 	}
 	p.Add(settings.About("per_utterance", tableOnly(c.PerUtterance)))
 	p.Add(train.CheckPathMap(c.PathMap))
+	c.decoding.rules(p, 0)
 	c.machine.rules(p)
 }
 
