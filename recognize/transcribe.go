@@ -5,12 +5,33 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"konkanitrain/data"
 	"konkanitrain/data/audio"
 	"konkanitrain/model"
+	"konkanitrain/recognize/transcript"
 	"konkanitrain/update"
 )
+
+// Transcript is what was recognized in a file.
+type Transcript struct {
+	Path     string
+	Duration float64 // seconds; 0 where the file can't be read
+	Segments []transcript.Segment
+	Err      error // what was wrong with the file: there is nothing else then
+}
+
+// Text is what was said in all segments.
+func (t *Transcript) Text() string {
+	var texts []string
+	for _, s := range t.Segments {
+		if s.Text != "" {
+			texts = append(texts, s.Text)
+		}
+	}
+	return strings.Join(texts, " ")
+}
 
 // Transcribe recognizes files and gives each result, or what was wrong with the file, to emit, in the order of the
 // paths; the others go on. It ends early with emit's error, or with the context's cause, for which it doesn't wait
@@ -19,7 +40,7 @@ import (
 // All workers are kept busy, while the next files are read. Of memory it takes what some files take at once, however
 // many there are; a file for which there is not enough gets an error that wraps *update.TooLarge, or
 // *device.OutOfMemory where it can't even be read.
-func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(path, text string, err error) error) error {
+func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(Transcript) error) error {
 	features := m.Description.Features
 	features.Resampler = audio.NewResampler() // one set of kernels for all batches
 	q := &queue{paths: paths, net: m.Description.Network, sampleRate: features.SampleRate, workers: m.workers()}
@@ -36,16 +57,10 @@ func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(path, 
 	return err
 }
 
-// result is what came out for a file.
-type result struct {
-	text string
-	err  error
-}
-
 // transcribe recognizes the files of a batch and emits what came out. Meanwhile those of the next batch are read, if
 // there is room for both.
-func (m *Model) transcribe(ctx context.Context, b, next *batch, emit func(path, text string, err error) error) error {
-	results := map[*data.Utterance]result{}
+func (m *Model) transcribe(ctx context.Context, b, next *batch, emit func(Transcript) error) error {
+	results := map[*data.Utterance]Transcript{}
 	inHand := []*batch{b}
 	if next != nil && !b.alone && !next.alone {
 		inHand = append(inHand, next)
@@ -75,11 +90,12 @@ func (m *Model) transcribe(ctx context.Context, b, next *batch, emit func(path, 
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		r := result{err: f.Err}
+		r := Transcript{Err: f.Err}
 		if f.Utterance != nil {
 			r = results[f.Utterance]
 		}
-		if err := emit(f.Path, r.text, r.err); err != nil {
+		r.Path = f.Path
+		if err := emit(r); err != nil {
 			return err
 		}
 	}
@@ -101,7 +117,7 @@ func longFiles(examples []*data.Example) (warnings []string) {
 }
 
 // recognize fills in the results of examples. Those for which there is not enough memory even alone have an error.
-func (m *Model) recognize(ctx context.Context, examples []*data.Example, results map[*data.Utterance]result) error {
+func (m *Model) recognize(ctx context.Context, examples []*data.Example, results map[*data.Utterance]Transcript) error {
 	rows, _, err := m.recognizer.decode(ctx, examples, model.Transcribing)
 	if err != nil {
 		return err
@@ -110,12 +126,14 @@ func (m *Model) recognize(ctx context.Context, examples []*data.Example, results
 		var large *update.TooLarge
 		switch {
 		case errors.As(x.Err, &large):
-			results[x.Utt] = result{err: fmt.Errorf("%s: %.0f s of sound are too long to be recognized at once: out of memory: %w; cut the file into pieces",
+			results[x.Utt] = Transcript{Err: fmt.Errorf("%s: %.0f s of sound are too long to be recognized at once: out of memory: %w; cut the file into pieces",
 				x.Utt.Path(), x.Utt.Duration, large)}
 		case x.Err != nil:
-			results[x.Utt] = result{err: withoutLine(x.Err)}
+			results[x.Utt] = Transcript{Err: withoutLine(x.Err)}
 		default:
-			results[x.Utt] = result{text: rows[i].text}
+			s := rows[i].Segment
+			s.End = x.Utt.Duration
+			results[x.Utt] = Transcript{Duration: x.Utt.Duration, Segments: []transcript.Segment{s}}
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ type evalConfig struct {
 	PathMap      []string `yaml:"path_map" default:"" check:"path map" help:"replace the start of audio paths, FROM=TO; may be given several times"`
 	SkipBadLines bool     `yaml:"skip_bad_lines" default:"false" check:"any" help:"leave out manifest lines that can't be parsed, instead of stopping"`
 	BadLineLimit float64  `yaml:"bad_line_limit" default:"0" check:"share" zero:"0.05, but ten lines in any case" help:"share of unusable manifest lines above which nothing is scored"`
+	decoding     `yaml:",inline"`
 	reporting    `yaml:",inline"`
 	machine      `yaml:",inline"`
 }
@@ -64,7 +65,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if err := o.apply(c.rules); err != nil {
 		return err
 	}
-	model, err := o.open(c.trained, c.machine, s.err)
+	model, err := c.load(o, c.trained, s.err)
 	if err != nil {
 		return err
 	}
@@ -108,5 +109,6 @@ func (c *evalConfig) rules(p *settings.Problems) {
 	}
 	c.reportRules(p)
 	p.Add(train.CheckPathMap(c.PathMap))
+	c.decoding.rules(p, 0)
 	c.machine.rules(p)
 }

@@ -98,6 +98,23 @@ func (c *evalConfig) sinks(out io.Writer) (list []sink) {
 	return list
 }
 
+// load opens a model that decodes as the settings say.
+func (c *evalConfig) load(o *options, which trained, log io.Writer) (*recognize.Model, error) {
+	d, err := c.decoding.decoding()
+	if err != nil {
+		return nil, err
+	}
+	model, err := o.open(which, c.machine, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := model.SetDecoding(d); err != nil {
+		model.Close()
+		return nil, err
+	}
+	return model, nil
+}
+
 // score scores a model and writes what the sinks want.
 func (c *evalConfig) score(ctx context.Context, model *recognize.Model, sinks []sink, progress io.Writer) (*evalResult, error) {
 	collector := scores.NewCollector(scores.Options{
@@ -139,7 +156,7 @@ func each(sinks []sink, do func(sink) error) error {
 
 // compare scores the other model, and compares the one that was scored with it.
 func (c *evalConfig) compare(ctx context.Context, o *options, r *evalResult, progress io.Writer) error {
-	other, err := o.open(trained{c.Against}, c.machine, progress)
+	other, err := c.load(o, trained{c.Against}, progress)
 	if err != nil {
 		return fmt.Errorf("against: %w", err)
 	}

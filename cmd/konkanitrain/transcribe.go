@@ -7,12 +7,17 @@ import (
 	"strings"
 
 	"konkanitrain/internal/settings"
+	"konkanitrain/recognize"
+	"konkanitrain/recognize/transcript"
 )
 
 // transcribeConfig is the settings of transcribe.
 type transcribeConfig struct {
-	trained `yaml:",inline"`
-	machine `yaml:",inline"`
+	trained  `yaml:",inline"`
+	Format   string `yaml:"format" default:"text" check:"text|json|jsonl|srt|vtt|ctm|textgrid" help:"what is printed: path and text, a line for each file; or words with times and confidences as JSON, subtitles, time-marked words of NIST, or a TextGrid of Praat"`
+	NBest    int    `yaml:"nbest" default:"0" check:"0..1000" zero:"none" help:"hypotheses to print for each file, the best first, of a beam search; with format json or jsonl"`
+	decoding `yaml:",inline"`
+	machine  `yaml:",inline"`
 }
 
 func transcribeCommand() command {
@@ -47,6 +52,14 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 	err = o.apply(func(p *settings.Problems) {
 		c.trained.rules(p)
 		c.machine.rules(p)
+		c.decoding.rules(p, c.NBest)
+		format := transcript.Format(c.Format)
+		if format.Single() && len(files) > 1 {
+			p.Add(settings.Problemf("format", "format %s is of one sound file, and there are %d: give one at a time", c.Format, len(files)))
+		}
+		if c.NBest > 0 && format != transcript.JSON && format != transcript.JSONL {
+			p.Add(settings.Problemf("nbest", "nbest is %d, and format %s has no place for hypotheses: want format json or jsonl", c.NBest, c.Format))
+		}
 		if len(files) == 0 && len(o.unknown) == 0 { // else one may be taken for a value
 			p.Add(errors.New("no sound file is given: name one or more behind the flags"))
 		}
@@ -59,11 +72,24 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	defer model.Close()
+	format := transcript.Format(c.Format)
+	d, err := c.decoding.decoding()
+	if err != nil {
+		return err
+	}
+	d.NBest, d.Units = c.NBest, format.Units()
+	if err := model.SetDecoding(d); err != nil {
+		return err
+	}
+	out, err := transcript.New(format, s.out)
+	if err != nil {
+		return err
+	}
 	failed := 0
-	err = model.Transcribe(ctx, files, func(path, text string, err error) error {
+	err = model.Transcribe(ctx, files, func(t recognize.Transcript) error {
+		path, err := t.Path, t.Err
 		if err == nil {
-			_, err = fmt.Fprintf(s.out, "%s\t%s\n", path, text)
-			return err
+			return writeTranscript(out, t)
 		}
 		failed++
 		if !strings.Contains(err.Error(), path) {
@@ -72,8 +98,24 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 		fmt.Fprintf(s.err, "konkanitrain: %v\n", err)
 		return nil
 	})
+	if e := out.Close(); err == nil {
+		err = e
+	}
 	if err == nil && failed > 0 {
 		err = fmt.Errorf("%d of %d files could not be transcribed", failed, len(files))
 	}
 	return err
+}
+
+// writeTranscript writes what was recognized in a file.
+func writeTranscript(w transcript.Writer, t recognize.Transcript) error {
+	if err := w.Begin(transcript.Recording{Path: t.Path, Duration: t.Duration}); err != nil {
+		return err
+	}
+	for _, s := range t.Segments {
+		if err := w.Segment(s); err != nil {
+			return err
+		}
+	}
+	return w.End()
 }
