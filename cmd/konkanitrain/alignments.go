@@ -75,7 +75,10 @@ func (a alignments) leftOut(l leftOut) error {
 	if a.jsonl {
 		return a.leftOutJSONL(l)
 	}
-	if err := a.printf("\n# %d lines listed, %d scored\n", l.listed, l.scored); err != nil || l.listed == l.scored {
+	if err := a.printf("\n# %s\n", l.model); err != nil {
+		return err
+	}
+	if err := a.printf("# %d lines listed, %d scored\n", l.listed, l.scored); err != nil || l.listed == l.scored {
 		return err
 	}
 	if err := a.printf("# %d left out: %s\n", l.listed-l.scored, l.reasons()); err != nil {
@@ -104,12 +107,16 @@ func (a alignments) leftOutJSONL(l leftOut) error {
 			return err
 		}
 	}
-	return a.record(struct {
-		Event  string         `json:"event"`
-		Listed int            `json:"listed"`
-		Scored int            `json:"scored"`
-		Counts map[string]int `json:"left_out_counts"`
-	}{"end", l.listed, l.scored, l.counts()})
+	return a.record(alignmentsEnd{"end", l.model, l.listed, l.scored, l.counts()})
+}
+
+// alignmentsEnd is the last JSON line.
+type alignmentsEnd struct {
+	Event  string         `json:"event"`
+	Model  string         `json:"model"`
+	Listed int            `json:"listed"`
+	Scored int            `json:"scored"`
+	Counts map[string]int `json:"left_out_counts"`
 }
 
 // alignedText is an utterance for people: what it is, and its alignment below.

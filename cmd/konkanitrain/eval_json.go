@@ -9,10 +9,10 @@ import (
 type evalRecord struct {
 	Model    string                `json:"model"`
 	Manifest string                `json:"manifest"`
-	Listed   int                   `json:"listed"` // lines
-	Scored   int                   `json:"scored"` // of them; the others are left out
-	Result   *recognize.Evaluation `json:"result"`
-	LeftOut  []leftOutLine         `json:"left_out"` // not in the result; of many of a kind the first
+	Listed   int                   `json:"listed"`           // lines
+	Scored   int                   `json:"scored"`           // of them; the others are left out
+	Result   *recognize.Evaluation `json:"result,omitempty"` // nil of alignments that were read
+	LeftOut  []leftOutLine         `json:"left_out"`         // not in the result; of many of a kind the first
 	Counts   map[string]int        `json:"left_out_counts"`
 	Outside  *outsideLetters       `json:"outside_vocabulary,omitempty"`
 	Report   *scores.Report        `json:"report,omitempty"`
@@ -32,7 +32,8 @@ func (r *evalResult) record() *evalRecord {
 		Model: r.model, Manifest: r.manifest, Listed: r.leftOut.listed, Scored: r.leftOut.scored, Result: r.scored,
 		LeftOut: r.leftOut.lines(), Counts: r.leftOut.counts(), Report: r.report,
 	}
-	if u := &r.audit.Unknown; u.Outside > 0 {
+	if r.audit != nil && r.audit.Unknown.Outside > 0 {
+		u := &r.audit.Unknown
 		x.Outside = &outsideLetters{u.Letters, u.Outside}
 	}
 	if r.against != nil {

@@ -17,7 +17,7 @@ type reporting struct {
 	Alignments []string `yaml:"alignments" default:"" check:"path" help:"file for each reference over what was recognized: for reading, or as JSON lines where its name ends in .jsonl; - for standard output; may be given several times"`
 	By         []string `yaml:"by" default:"" check:"words" help:"rates of parts of the set: by length (seconds of sound), by speaker, or by the values of a key of the manifest; may be given several times"`
 	Worst      int      `yaml:"worst" default:"3" check:"0..10000" zero:"none" help:"how many of the worst utterances are shown: those with the highest error rates of characters"`
-	Against    string   `yaml:"against" default:"" check:"path" help:"another model, given as checkpoint is, to compare with on the same utterances"`
+	Against    string   `yaml:"against" default:"" check:"path" help:"another model, given as checkpoint is, to compare with on the same utterances; or what an earlier eval has written as --alignments FILE.jsonl, of a model that was asked in another way"`
 	Resamples  int      `yaml:"resamples" default:"10000" check:"0..1000000" zero:"no intervals" help:"draws for confidence intervals and comparisons"`
 	Seed       uint64   `yaml:"seed" default:"1" check:"any" help:"seed of these draws"`
 }
@@ -37,8 +37,8 @@ func (c *evalConfig) reportRules(p *settings.Problems) {
 	}
 	p.Require(c.toOutput() < 2, "alignments per_utterance", "alignments and per_utterance: only one can go to standard output")
 	if c.Against != "" {
-		p.Add(notPyTorch("against", c.Against))
 		p.Add(needFile("against", c.Against, "PATH"))
+		p.Add(notPyTorch("against", c.Against))
 		p.Require(c.Resamples > 0, "against resamples", "against compares by draws, and resamples is 0: leave resamples out")
 	}
 }
@@ -131,7 +131,7 @@ func (c *evalConfig) score(ctx context.Context, model *recognize.Model, sinks []
 	})
 	r := &evalResult{model: model.String(), scored: e}
 	if err == nil {
-		r.manifest, r.audit, r.leftOut = report.Path, report, leftOutOf(report, e.Score.Utterances)
+		r.manifest, r.audit, r.leftOut = report.Path, report, leftOutOf(r.model, report, e.Score.Utterances)
 		err = each(sinks, func(s sink) error { return s.leftOut(r.leftOut) })
 	}
 	for _, s := range sinks {
@@ -154,8 +154,15 @@ func each(sinks []sink, do func(sink) error) error {
 	return nil
 }
 
-// compare scores the other model, and compares the one that was scored with it.
+// compare compares the model that was scored with another, which it scores too, or with an earlier score.
 func (c *evalConfig) compare(ctx context.Context, o *options, r *evalResult, progress io.Writer) error {
+	if isAlignments(c.Against) {
+		before, err := readAlignments(c.Against)
+		if err != nil {
+			return fmt.Errorf("against: %w", err)
+		}
+		return r.compareWith(before)
+	}
 	other, err := c.load(o, trained{c.Against}, progress)
 	if err != nil {
 		return fmt.Errorf("against: %w", err)
@@ -167,9 +174,14 @@ func (c *evalConfig) compare(ctx context.Context, o *options, r *evalResult, pro
 	if err != nil {
 		return fmt.Errorf("against: %w", err)
 	}
+	return r.compareWith(than)
+}
+
+// compareWith compares with another result.
+func (r *evalResult) compareWith(than *evalResult) error {
 	r.against, r.comparison = than, r.report.Against(than.report)
 	if r.comparison.Utterances == 0 {
-		return errors.New("against: there is no utterance that both models could score")
+		return errors.New("against: there is no utterance that both have scored: are these the same manifests?")
 	}
 	return nil
 }

@@ -15,11 +15,11 @@ import (
 // evalResult is what came out.
 type evalResult struct {
 	model    string
-	manifest string
-	scored   *recognize.Evaluation
 	report   *scores.Report
-	audit    *data.Report // what became of every line of the manifest
 	leftOut  leftOut
+	manifest string // "" of alignments that were read, of which the next two are nil
+	scored   *recognize.Evaluation
+	audit    *data.Report // what became of every line of the manifest
 
 	against    *evalResult // of the other model; nil without one
 	comparison *scores.Comparison
