@@ -296,3 +296,15 @@ func TestSimulatedCardAverages(t *testing.T) {
 		mustUpdate(t, u, windowOfFour(net))
 	}
 }
+
+// The gradient that a card holds after an update, as a whole and in parts, is that of the update.
+func TestSimulatedCardGradients(t *testing.T) {
+	card := openSimulated(t)
+	net := tinyNetwork(4, 1)
+	for _, half := range []bool{false, true} {
+		o := options
+		o.Half, o.GradClip = half, 0.1
+		checkGradients(t, New(net, newCard(t, card, net, half), o), New(net, newCard(t, card, net, half), o), Tuning{})
+		checkGradients(t, New(net, inParts{newCard(t, card, net, half)}, o), New(net, inParts{newCard(t, card, net, half)}, o), Tuning{})
+	}
+}
