@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"internal/machine":     {"internal/words"}, // what memory there is, and who uses it
 	"internal/control":     {},                 // asks a run in progress
 	"internal/ngram":       {"internal/words"}, // language models of n-grams
+	"internal/tensorboard": {},                 // event files
 
 	"device": {},
 	"op":     {"internal/frames", "internal/philox", "internal/simd", "device"}, // every kernel is an op's
@@ -46,7 +47,7 @@ var mayImport = map[string][]string{
 
 	"update":    {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
 	"recognize": {"internal/machine", "internal/ngram", "internal/scores", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize/decode", "recognize/transcript"},
-	"train":     {"internal/arenapage", "internal/control", "internal/machine", "internal/patterns", "internal/philox", "internal/rangetest", "internal/scores", "internal/settings", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"train":     {"internal/arenapage", "internal/control", "internal/machine", "internal/patterns", "internal/philox", "internal/rangetest", "internal/scores", "internal/settings", "internal/tensorboard", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
 	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/control", "internal/machine", "internal/ngram", "internal/scores", "internal/settings", "internal/words", "op", "data", "checkpoint", "recognize", "train", "recognize/transcript"},
 	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd
 
