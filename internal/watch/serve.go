@@ -1,0 +1,166 @@
+package watch
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"konkanitrain/internal/control"
+)
+
+// sendJSON sends a value.
+func sendJSON(w http.ResponseWriter, r *http.Request, value any) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	send(w, r, jsonKind, newAnswer(body))
+}
+
+// serveMemory sends what a run holds now, if it is in progress, and over a step.
+func (s *Server) serveMemory(w http.ResponseWriter, r *http.Request) {
+	run := s.asked(w, r)
+	if run == nil {
+		return
+	}
+	s.mu.Lock()
+	s.refresh()
+	run.ask()
+	run.readStep()
+	info, step := run.info, run.step
+	s.mu.Unlock()
+	sendJSON(w, r, struct {
+		Now  *control.Info `json:"now"`
+		Step *Step         `json:"step"`
+	}{info, step})
+}
+
+// worstUtterance is one of the worst, for the page.
+type worstUtterance struct {
+	Name     string   `json:"name"`
+	Where    string   `json:"where"` // manifest and line
+	Seconds  float64  `json:"seconds"`
+	Speaker  string   `json:"speaker,omitempty"`
+	Loss     *float64 `json:"loss"`
+	Words    edits    `json:"words"`
+	Chars    edits    `json:"chars"`
+	Together []pair   `json:"together"` // reference and hypothesis, aligned
+}
+
+// serveWorst sends the worst utterances of a validation, the last one where none is named.
+func (s *Server) serveWorst(w http.ResponseWriter, r *http.Request) {
+	run := s.asked(w, r)
+	if run == nil {
+		return
+	}
+	update, err := whole(r.URL.Query(), "update", -1, 0, math.MaxInt)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	updates, v, err := s.validationOf(run, update)
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	out := struct {
+		Updates    []int            `json:"updates"` // those with a validation
+		Update     int              `json:"update"`
+		Utterances int              `json:"utterances"`
+		Wrong      int              `json:"wrong"`
+		Failed     int              `json:"failed"`
+		Worst      []worstUtterance `json:"worst"`
+	}{Updates: updates, Worst: []worstUtterance{}}
+	if v != nil {
+		out.Update, out.Utterances, out.Wrong, out.Failed = v.Update, v.Utterances, v.Wrong, v.Failed
+		for _, u := range v.Worst {
+			out.Worst = append(out.Worst, worstUtterance{
+				Name: u.ID, Where: fmt.Sprintf("%s:%d", u.Manifest, u.Line), Seconds: u.Seconds, Speaker: u.Speaker, Loss: u.Loss, Words: u.Words,
+				Chars: u.Chars, Together: align(u.Reference, u.Hypothesis),
+			})
+		}
+	}
+	sendJSON(w, r, out)
+}
+
+// validationOf is the validation after an update, or with -1 the last; nil where there is none.
+func (s *Server) validationOf(run *shown, update int) (updates []int, v *validation, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refresh()
+	updates = run.validations.updates()
+	if update < 0 && len(updates) > 0 {
+		update = updates[len(updates)-1]
+	}
+	v, err = run.validations.at(update)
+	return updates, v, err
+}
+
+// serveSound sends one of the worst utterances as a WAV file: nothing but these, and nothing that isn't sound.
+func (s *Server) serveSound(w http.ResponseWriter, r *http.Request) {
+	run := s.asked(w, r)
+	if run == nil {
+		return
+	}
+	q := r.URL.Query()
+	update, err := whole(q, "update", -1, 0, math.MaxInt)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	_, v, err := s.validationOf(run, update)
+	switch {
+	case err != nil:
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	case v == nil || len(v.Worst) == 0:
+		refuse(w, http.StatusNotFound, "no utterances are listed after that update")
+		return
+	}
+	n, err := whole(q, "utterance", -1, 0, len(v.Worst)-1)
+	if err != nil || n < 0 {
+		refuse(w, http.StatusNotFound, fmt.Sprintf("want an utterance from 0 to %d", len(v.Worst)-1))
+		return
+	}
+	s.sendSound(w, r, run, &v.Worst[n])
+}
+
+// sendSound sends an utterance when there is a place for it.
+func (s *Server) sendSound(w http.ResponseWriter, r *http.Request, run *shown, u *Utterance) {
+	select {
+	case s.sounds <- struct{}{}:
+		defer func() { <-s.sounds }()
+	case <-r.Context().Done():
+		return
+	case <-time.After(soundWait):
+		w.Header().Set("Retry-After", "5")
+		refuse(w, http.StatusServiceUnavailable, "too many sounds at a time")
+		return
+	}
+	wav, err := run.sound(u)
+	if err != nil {
+		refuse(w, http.StatusNotFound, err.Error())
+		return
+	}
+	w.Header().Set("Content-Type", "audio/wav")
+	w.Header().Set("Cache-Control", "private, max-age=600")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(wav))
+}
+
+// sound is an utterance as a WAV file. What is wrong is said without a path that isn't in the list anyway.
+func (r *shown) sound(u *Utterance) ([]byte, error) {
+	if r.Find != nil {
+		if found := r.Find(u); found != nil {
+			return clip(found)
+		}
+	}
+	found, err := fileOf(u)
+	if err != nil {
+		return nil, err
+	}
+	return clip(found)
+}
