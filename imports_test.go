@@ -40,12 +40,13 @@ var mayImport = map[string][]string{
 	"data":       {"internal/frames", "internal/philox", "internal/simd", "internal/words"},
 	"checkpoint": {"internal/safetensors", "internal/words"},
 
-	"internal/watch": {"internal/page", "internal/control", "data"}, // shows runs over HTTP
+	"internal/scores": {"internal/philox", "data"},                                      // what a model has made of a set, utterance by utterance
+	"internal/watch":  {"internal/page", "internal/control", "internal/scores", "data"}, // shows runs over HTTP
 
 	"update":    {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
-	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
-	"train":     {"internal/philox", "internal/arenapage", "internal/rangetest", "internal/settings", "internal/patterns", "internal/words", "internal/machine", "internal/control", "internal/watch", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
-	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/ngram", "internal/settings", "internal/words", "internal/machine", "internal/control", "internal/watch", "op", "data", "checkpoint", "recognize", "train"},
+	"recognize": {"internal/scores", "internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
+	"train":     {"internal/philox", "internal/arenapage", "internal/rangetest", "internal/scores", "internal/settings", "internal/patterns", "internal/words", "internal/machine", "internal/control", "internal/watch", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/ngram", "internal/scores", "internal/settings", "internal/words", "internal/machine", "internal/control", "internal/watch", "op", "data", "checkpoint", "recognize", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd
 
 	"internal/ptx": {}, // the cards' kernels as committed files, and their compiler

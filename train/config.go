@@ -112,7 +112,7 @@ type OptimizerConfig struct {
 // RunConfig is about one run on one machine: it may differ when a run is resumed.
 type RunConfig struct {
 	CheckpointDir   string  `yaml:"checkpoint_dir" default:"runs/default" check:"not empty path" resume:"free" help:"folder for checkpoints"`
-	LogDir          string  `yaml:"log_dir" default:"" check:"path" zero:"checkpoint_dir" resume:"free" help:"folder for metrics.jsonl"`
+	LogDir          string  `yaml:"log_dir" default:"" check:"path" zero:"checkpoint_dir" resume:"free" help:"folder for metrics.jsonl and validations.jsonl"`
 	Resume          string  `yaml:"resume" default:"" check:"path" resume:"session" help:"checkpoint to go on from: a folder, or auto for the newest whole one in checkpoint_dir"`
 	InitFrom        string  `yaml:"init_from" default:"" check:"path" resume:"session" help:"checkpoint or model.safetensors whose weights a new run starts with; its vocabulary may be another"`
 	InitPartial     bool    `yaml:"init_partial" default:"false" check:"any" resume:"session" help:"with init_from: take what fits of a model of another depth or width, and draw the rest"`
@@ -136,6 +136,7 @@ type RunConfig struct {
 	EarlyStop       int     `yaml:"early_stop" default:"0" check:"0.." zero:"never" help:"stop after this many validations without a better score"`
 	EarlyStopDelta  float64 `yaml:"early_stop_delta" default:"0" check:"0.." zero:"any improvement counts" help:"how much better a score has to be to count for early_stop: points of percent of wer and cer, nats of loss"`
 	LogEvery        int     `yaml:"log_every" default:"10" check:"1.." resume:"free" help:"updates between progress lines"`
+	WorstUtterances int     `yaml:"worst_utterances" default:"20" check:"0..1000" zero:"none, and no validations.jsonl" unit:"utterances" resume:"free" help:"how many of a validation's worst utterances are written to validations.jsonl, with what was recognized"`
 	BlankAlarm      int     `yaml:"blank_alarm" default:"500" check:"0.." unit:"updates" help:"updates after which a validation says it where nothing comes out, and behind the warm-up also where blank is in less than 5 % or more than 98 % of the frames; in a short run a third of it, 3 epochs at least"`
 	SnapshotEvery   int     `yaml:"snapshot_every" default:"50" check:"0.." zero:"never" resume:"free" help:"on a card: updates between copies of weights and moments to the host's memory, from which the run is saved if the card fails"`
 	CacheClearEvery int     `yaml:"cache_clear_every" default:"50" check:"0.." zero:"never" help:"updates between returns of idle memory to the system"`

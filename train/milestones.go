@@ -7,6 +7,7 @@ import (
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/data"
+	"konkanitrain/internal/scores"
 	"konkanitrain/internal/words"
 	"konkanitrain/recognize"
 )
@@ -74,7 +75,12 @@ func (r *run) saidInterrupted() error {
 
 // score scores a set with the weights in memory, or with their moving averages where there are any, and names files
 // that can't be read any more.
-func (r *run) score(ctx context.Context, s *scored) (e *recognize.Evaluation, err error) {
+func (r *run) score(ctx context.Context, s *scored) (*recognize.Evaluation, error) {
+	return r.scoreEach(ctx, s, nil)
+}
+
+// scoreEach is score, and gives emit, if set, what was made of each utterance.
+func (r *run) scoreEach(ctx context.Context, s *scored, emit func(recognize.Hypothesis) error) (e *recognize.Evaluation, err error) {
 	if r.ledger.memory.averages {
 		if err := r.replica.ExchangeAverages(); err != nil {
 			return nil, err
@@ -85,7 +91,7 @@ func (r *run) score(ctx context.Context, s *scored) (e *recognize.Evaluation, er
 			}
 		}()
 	}
-	e, err = r.judge.Score(ctx, s.loader, nil)
+	e, err = r.judge.Score(ctx, s.loader, emit)
 	r.warn(s.loader)
 	return e, err
 }
@@ -110,7 +116,8 @@ func (r *run) ofAverages() string {
 func (r *run) validate(ctx context.Context) error {
 	r.replica.Trim()
 	r.stage("Before Validation")
-	e, err := r.score(ctx, r.sets.val)
+	worst := scores.NewSummary(r.cfg.Run.WorstUtterances)
+	e, err := r.scoreEach(ctx, r.sets.val, summarize(worst))
 	if err != nil {
 		return err
 	}
@@ -126,7 +133,7 @@ func (r *run) validate(ctx context.Context) error {
 		Blanks  blanks `json:"odd_blanks,omitempty"`
 		*recognize.Evaluation
 	}{r.updater.Updates, r.scores(), odd, e})
-	return nil
+	return r.recordWorst(worst)
 }
 
 // sayTroubles says what is wrong with a validation, if anything; what the one before had too is not said again. said is

@@ -43,6 +43,7 @@ type run struct {
 	snapshot    *snapshot // nil: none is taken
 	report      *reporter
 	metrics     *metrics
+	validations *validationLog
 	meter       meter
 	finding     *finding // nil: the run is no range test
 
@@ -136,6 +137,7 @@ func (r *run) close() {
 	if r.metrics != nil {
 		r.sayPerformance()
 		_ = r.metrics.close() // each line was written when it was due
+		_ = r.validations.close()
 	}
 	if r.replica != nil {
 		r.replica.Close()

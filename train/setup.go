@@ -163,7 +163,7 @@ func (r *run) begin() error {
 	r.sayRates()
 	r.warnOfWarmup()
 	r.warnOfSchedule()
-	r.metrics = &metrics{} // which writes nothing
+	r.metrics, r.validations = &metrics{}, &validationLog{} // which write nothing
 	if !r.cfg.Run.measuring() {
 		if err := r.ledger.checkSpace(); err != nil {
 			return err
@@ -173,9 +173,12 @@ func (r *run) begin() error {
 		if r.metrics, err = openMetrics(r.logDir(), r.logRun()); err != nil {
 			return err
 		}
+		if err := r.openValidations(); err != nil {
+			return err
+		}
 	}
 	s := &r.ledger.state
-	first := map[string]any{"update": r.updater.Updates, "parameters": s.Parameters, "workers": r.replica.Wishes().Workers, "config": s.Config}
+	first := map[string]any{"update": r.updater.Updates}
 	if from := r.ledger.origin.Checkpoint; from != nil {
 		// Of the records before this one those of later updates are made again; where another run was writing to the file
 		// they could not be removed.
@@ -184,6 +187,8 @@ func (r *run) begin() error {
 			first["from"] = from.Path
 		}
 	}
+	r.recordValidation("start", first)
+	first["parameters"], first["workers"], first["config"] = s.Parameters, r.replica.Wishes().Workers, s.Config
 	r.record("start", first)
 	r.report.begin(pace{begun: r.updater.Updates, total: r.total(), epochs: r.epochs(), sorted: r.cfg.Data.SortFirstEpochs})
 	r.ledger.started = time.Now()

@@ -10,8 +10,8 @@ import (
 // figures are those of an update record that are drawn, in the order of training's columns.
 var figures = []string{"loss", "ctc", "ce", "learning_rate", "grad_norm", "utterances_per_second", "real_time", "wait_share", "memory", "memory_peak"}
 
-// scores are those of a validation.
-var scores = []string{"loss", "wer", "cer", "blank_share"}
+// rates are those of a validation.
+var rates = []string{"loss", "wer", "cer", "blank_share"}
 
 const (
 	mostPoints      = 16 << 10 // of a run's updates
@@ -95,7 +95,7 @@ type scoreRecord struct {
 // renew forgets all that was read.
 func (h *history) renew() {
 	*h = history{run: h.run, tail: h.tail, version: h.version + 1,
-		trained: newSeries(len(figures), mostPoints), valid: newSeries(len(scores), mostValidations)}
+		trained: newSeries(len(figures), mostPoints), valid: newSeries(len(rates), mostValidations)}
 }
 
 // read takes up what is new in the file.

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"time"
 
+	"konkanitrain/data/text"
 	"konkanitrain/internal/control"
+	"konkanitrain/internal/scores"
 )
 
 // sendJSON sends a value.
@@ -41,14 +43,14 @@ func (s *Server) serveMemory(w http.ResponseWriter, r *http.Request) {
 
 // worstUtterance is one of the worst, for the page.
 type worstUtterance struct {
-	Name     string   `json:"name"`
-	Where    string   `json:"where"` // manifest and line
-	Seconds  float64  `json:"seconds"`
-	Speaker  string   `json:"speaker,omitempty"`
-	Loss     *float64 `json:"loss"`
-	Words    edits    `json:"words"`
-	Chars    edits    `json:"chars"`
-	Together []pair   `json:"together"` // reference and hypothesis, aligned
+	Name     string        `json:"name"`
+	Where    string        `json:"where"` // manifest and line
+	Seconds  float64       `json:"seconds"`
+	Speaker  string        `json:"speaker,omitempty"`
+	Loss     *float64      `json:"loss"`
+	Words    text.Counts   `json:"words"`
+	Chars    text.Counts   `json:"chars"`
+	Together []scores.Pair `json:"together"` // reference and hypothesis, aligned by clusters
 }
 
 // serveWorst sends the worst utterances of a validation, the last one where none is named.
@@ -80,7 +82,7 @@ func (s *Server) serveWorst(w http.ResponseWriter, r *http.Request) {
 		for _, u := range v.Worst {
 			out.Worst = append(out.Worst, worstUtterance{
 				Name: u.ID, Where: fmt.Sprintf("%s:%d", u.Manifest, u.Line), Seconds: u.Seconds, Speaker: u.Speaker, Loss: u.Loss, Words: u.Words,
-				Chars: u.Chars, Together: align(u.Reference, u.Hypothesis),
+				Chars: u.Chars, Together: scores.AlignClusters(u.Reference, u.Hypothesis),
 			})
 		}
 	}
@@ -88,7 +90,7 @@ func (s *Server) serveWorst(w http.ResponseWriter, r *http.Request) {
 }
 
 // validationOf is the validation after an update, or with -1 the last; nil where there is none.
-func (s *Server) validationOf(run *shown, update int) (updates []int, v *validation, err error) {
+func (s *Server) validationOf(run *shown, update int) (updates []int, v *scores.Validation, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refresh()
@@ -130,7 +132,7 @@ func (s *Server) serveSound(w http.ResponseWriter, r *http.Request) {
 }
 
 // sendSound sends an utterance when there is a place for it.
-func (s *Server) sendSound(w http.ResponseWriter, r *http.Request, run *shown, u *Utterance) {
+func (s *Server) sendSound(w http.ResponseWriter, r *http.Request, run *shown, u *scores.Utterance) {
 	select {
 	case s.sounds <- struct{}{}:
 		defer func() { <-s.sounds }()
@@ -152,7 +154,7 @@ func (s *Server) sendSound(w http.ResponseWriter, r *http.Request, run *shown, u
 }
 
 // sound is an utterance as a WAV file. What is wrong is said without a path that isn't in the list anyway.
-func (r *shown) sound(u *Utterance) ([]byte, error) {
+func (r *shown) sound(u *scores.Utterance) ([]byte, error) {
 	if r.Find != nil {
 		if found := r.Find(u); found != nil {
 			return clip(found)

@@ -51,7 +51,7 @@ const (
 
 // Bytes is what a server of this many runs takes at most in memory, about: histories, views, what is parsed, and sounds.
 func Bytes(runs int) int64 {
-	history := mostPoints*pointBytes(len(figures)) + mostValidations*pointBytes(len(scores))
+	history := mostPoints*pointBytes(len(figures)) + mostValidations*pointBytes(len(rates))
 	return int64(runs)*3/2*history + SoundBytes + 4<<20
 }
 

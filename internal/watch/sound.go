@@ -9,6 +9,7 @@ import (
 	"konkanitrain/data"
 	"konkanitrain/data/audio"
 	"konkanitrain/data/audit"
+	"konkanitrain/internal/scores"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 const SoundBytes = mostSounds * soundSeconds * (2*48000*4 + 2*16000)
 
 // fileOf is a worst utterance as one of a file, for one whose set isn't loaded.
-func fileOf(u *Utterance) (*data.Utterance, error) {
+func fileOf(u *scores.Utterance) (*data.Utterance, error) {
 	if !(u.Offset >= 0) || !(u.Seconds > 0) || math.IsInf(u.Offset, 0) || math.IsInf(u.Seconds, 0) {
 		return nil, errors.New("its record doesn't say which part of the recording it is")
 	}

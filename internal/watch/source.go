@@ -14,6 +14,7 @@ import (
 
 	"konkanitrain/data"
 	"konkanitrain/internal/control"
+	"konkanitrain/internal/scores"
 )
 
 // Source is where a run is found.
@@ -28,7 +29,7 @@ type Source struct {
 	Info func() *control.Info
 	// Find finds a worst utterance in a set that is loaded, nil if it isn't there. Where it isn't set the recording is
 	// looked for by its path, which those in archives don't have. It is called from other goroutines.
-	Find func(*Utterance) *data.Utterance
+	Find func(*scores.Utterance) *data.Utterance
 }
 
 // Sources are the runs of a folder: that of a checkpoint_dir, or those that write to a log_dir.

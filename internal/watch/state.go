@@ -83,7 +83,7 @@ func appendState(b []byte, runs []*shown, v view) ([]byte, error) {
 		b = append(b, `,"training":`...)
 		b = appendCurves(b, r.history.trained, figures, v)
 		b = append(b, `,"validation":`...)
-		b = appendCurves(b, r.history.valid, scores, v)
+		b = appendCurves(b, r.history.valid, rates, v)
 		b = append(b, '}')
 	}
 	return append(b, "]}"...), nil

@@ -1,17 +1,16 @@
 // The worst utterances of a validation, to hear and to read.
 
-// columns are the columns of an alignment. A column of whole texts, behind what was too long to align, is a block.
+// columns are the columns of an alignment.
 function columns(pairs) {
   const root = element("div", {className: "together", dir: "auto"});
   root.setAttribute("role", "img");
   const text = key => pairs.map(p => p[key]).join("");
-  root.setAttribute("aria-label", `said: ${text("r")}; recognized: ${text("h")}`);
+  root.setAttribute("aria-label", `said: ${text("ref")}; recognized: ${text("hyp")}`);
   const space = s => s === " " ? "␣" : s;
-  for (const {r, h} of pairs) {
+  for (const {ref: r, hyp: h} of pairs) {
     if (r === h && r.trim() === "") { root.append(" "); continue; }
     const kind = r === h ? "" : h === "" ? "del" : r === "" ? "ins" : "sub";
-    const long = Math.max(r.length, h.length) > 40 ? "long" : "";
-    root.append(element("span", {className: ["cell", kind, long].join(" ").trim()}, element("span", {textContent: space(r)}), element("span", {textContent: space(h)})));
+    root.append(element("span", {className: `cell ${kind}`}, element("span", {textContent: space(r)}), element("span", {textContent: space(h)})));
   }
   return root;
 }
