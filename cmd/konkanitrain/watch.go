@@ -54,8 +54,9 @@ func runWatch(ctx context.Context, args []string, s streams) error {
 	var address watch.Address
 	if err := o.apply(func(p *settings.Problems) {
 		var wrong error
-		address, wrong = watch.ParseAddress(c.Listen, c.ListenPublic)
-		p.Add(settings.About("listen", wrong))
+		if address, wrong = watch.ParseAddress(c.Listen, c.ListenPublic); wrong != nil {
+			p.Add(settings.About("listen", fmt.Errorf("listen: %w", wrong)))
+		}
 	}); err != nil {
 		return err
 	}

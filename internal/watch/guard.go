@@ -24,6 +24,10 @@ const (
 // that aren't this machine's, by which a page of another site could pass for this one (DNS rebinding).
 func (s *Server) guard(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if !s.enter() {
+			return
+		}
+		defer s.busy.Done()
 		head := w.Header()
 		head.Set("X-Content-Type-Options", "nosniff")
 		head.Set("X-Frame-Options", "DENY")

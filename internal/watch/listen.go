@@ -132,6 +132,10 @@ func (a Address) reached() (bool, error) {
 
 // explain says what to do about an address that can't be had.
 func (a Address) explain(err error) error {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		err = errno // the rest is said here
+	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return fmt.Errorf("can't listen on %s: another program does, which may be another run: choose another port, or 0 for any that is free: %w", a, err)

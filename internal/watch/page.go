@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"regexp"
+	"sync"
 
 	"konkanitrain/internal/page"
 )
@@ -33,23 +34,20 @@ var (
 	pageCSS = page.CSS + page.Curves + page.Parts + plotCSS + "\n" + ownCSS
 )
 
-var kind = page.New(page.Kind{
-	Body: pageHTML, CSS: pageCSS, Media: "connect-src 'self'; media-src 'self'",
-	Script: "/*\n" + plotLicense + "\n*/\n" + plotJS + "\n" + page.Script + chartsJS + memoryJS + worstJS + pageJS,
-})
-
-// document is the page, which is the same for all runs: what it shows it asks for. pagePolicy allows it its own style,
+// document is the page, which is the same for all runs: what it shows it asks for. Its policy allows it its own style,
 // its own script and requests to where it comes from, and nothing else.
-var document, pagePolicy = makePage()
-
-func makePage() (*answer, string) {
+var document = sync.OnceValues(func() (whole *answer, policy string) {
+	kind := page.New(page.Kind{
+		Body: pageHTML, CSS: pageCSS, Media: "connect-src 'self'; media-src 'self'",
+		Script: "/*\n" + plotLicense + "\n*/\n" + plotJS + "\n" + page.Script + chartsJS + memoryJS + worstJS + pageJS,
+	})
 	var b bytes.Buffer
 	if err := kind.Write(&b, "konkanitrain", nil, struct{}{}); err != nil {
-		panic(err) // the template has no data that could be wrong
+		panic(err) // it has no data that could be wrong
 	}
 	return newAnswer(b.Bytes()), "default-src 'none'; connect-src 'self'; media-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'" +
 		"; style-src " + hashes(b.Bytes(), styleElement) + "; script-src " + hashes(b.Bytes(), scriptElement)
-}
+})
 
 var (
 	styleElement  = regexp.MustCompile(`(?s)<style>(.*?)</style>`)

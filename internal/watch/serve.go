@@ -143,7 +143,9 @@ func (s *Server) sendSound(w http.ResponseWriter, r *http.Request, run *shown, u
 		refuse(w, http.StatusServiceUnavailable, "too many sounds at a time")
 		return
 	}
+	s.decoding.Lock()
 	wav, err := run.sound(u)
+	s.decoding.Unlock()
 	if err != nil {
 		refuse(w, http.StatusNotFound, err.Error())
 		return

@@ -21,9 +21,12 @@ type Server struct {
 	listener *Listener
 	http     http.Server
 	sounds   chan struct{} // a place for each that may be in hand
+	decoding sync.Mutex    // one at a time
 	ended    chan struct{} // closed when Serve has returned
+	busy     sync.WaitGroup
 
 	mu    sync.Mutex // for all below
+	over  bool       // nothing is answered any more
 	runs  []*shown
 	read  time.Time        // when the runs' files were read last
 	built map[view]*answer // until something is new
@@ -52,7 +55,7 @@ const (
 // Bytes is what a server of this many runs takes at most in memory, about: histories, views, what is parsed, and sounds.
 func Bytes(runs int) int64 {
 	history := mostPoints*pointBytes(len(figures)) + mostValidations*pointBytes(len(rates))
-	return int64(runs)*3/2*history + SoundBytes + 4<<20
+	return int64(runs)*3/2*history + soundBytes + 6<<20
 }
 
 // New makes a server. It shows nothing before Serve.
@@ -81,19 +84,34 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Close ends Serve, and what is being sent.
+// Close ends Serve, and what is being sent. Afterwards no source is asked any more.
 func (s *Server) Close() error {
+	s.mu.Lock()
+	s.over = true
+	s.mu.Unlock()
 	err := s.http.Close()
 	<-s.ended
+	s.busy.Wait()
 	return err
+}
+
+// enter says whether a request may still be answered. Then busy counts it.
+func (s *Server) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.over {
+		s.busy.Add(1)
+	}
+	return !s.over
 }
 
 // choose answers by the path, which has to be just one of these.
 func (s *Server) choose(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/":
-		w.Header().Set("Content-Security-Policy", pagePolicy)
-		send(w, r, "text/html; charset=utf-8", document)
+		whole, policy := document()
+		w.Header().Set("Content-Security-Policy", policy)
+		send(w, r, "text/html; charset=utf-8", whole)
 	case "/state":
 		s.serveState(w, r)
 	case "/memory":

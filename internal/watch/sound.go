@@ -14,12 +14,12 @@ import (
 
 const (
 	mostSounds   = 2  // in hand at a time, from reading one to the end of sending it
-	soundSeconds = 60 // the longest
+	soundSeconds = 30 // of one
 	soundWait    = 5 * time.Second
 )
 
-// SoundBytes is what the sounds in hand take at most: samples at 48 kHz with what resampling needs, and WAV files.
-const SoundBytes = mostSounds * soundSeconds * (2*48000*4 + 2*16000)
+// soundBytes is what sounds take at most: samples at 48 kHz of one, with what resampling needs, and WAV files at 16 kHz.
+const soundBytes = soundSeconds * (2*4*48000 + mostSounds*2*16000)
 
 // fileOf is a worst utterance as one of a file, for one whose set isn't loaded.
 func fileOf(u *scores.Utterance) (*data.Utterance, error) {

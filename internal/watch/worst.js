@@ -15,6 +15,8 @@ function columns(pairs) {
   return root;
 }
 
+const soundSeconds = 30; // what the server sends
+
 const errorsOf = (e, what) => `${e.sub + e.del + e.ins} of ${e.ref} ${what}`;
 
 function utterance(u, url) {
@@ -26,7 +28,7 @@ function utterance(u, url) {
     silent.textContent = answer && !answer.ok ? `It can't be heard: ${await answer.text()}` : "It can't be heard.";
     silent.hidden = false;
   });
-  const facts = [`${number(u.seconds)} s`, errorsOf(u.words, "words"), errorsOf(u.chars, "characters")];
+  const facts = [`${number(u.seconds)} s${u.seconds > soundSeconds ? `, of which the first ${soundSeconds} s can be heard` : ""}`, errorsOf(u.words, "words"), errorsOf(u.chars, "characters")];
   if (u.loss !== null) facts.push(`loss ${number(u.loss)}`);
   if (u.speaker) facts.push(u.speaker);
   return element("li", {}, element("p", {}, element("b", {textContent: u.name}), ` ${u.where}`), columns(u.together), element("p", {textContent: facts.join(" · ")}), sound, silent);
