@@ -22,6 +22,11 @@ const colors = 7; // c0 to c6 of the style sheet
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const colorOf = n => `--c${n % colors}`;
 
+const plotHeight = 220;
+const axisStyle = () => ({
+  stroke: css("--quiet"), grid: {stroke: css("--free"), width: 1}, ticks: {stroke: css("--line"), width: 1, size: 5}, font: "12px system-ui, sans-serif",
+});
+
 // view is what is shown of the runs.
 const view = {axis: "update", log: true, from: null, to: null, hidden: new Set()};
 
@@ -105,11 +110,11 @@ class Picture {
         bands.push({series: [at + 1, at], fill: stroke + "28"});
       }
     }
-    const axis = {stroke: css("--quiet"), grid: {stroke: css("--free"), width: 1}, ticks: {stroke: css("--line"), width: 1}, font: "12px system-ui, sans-serif"};
+    const axis = axisStyle();
     return {
-      width: Math.max(this.box.clientWidth, 50), height: 230, series, bands, legend: {show: false},
+      width: Math.max(this.box.clientWidth, 50), height: plotHeight, series, bands, legend: {show: false},
       scales: {x: {time: false}, y: log ? {distr: 3, range: logRange} : {range: (u, low, high) => evenRange(low, high)}},
-      axes: [{...axis, values: (u, marks) => marks.map(number), space: 70},
+      axes: [{...axis, size: 30, values: (u, marks) => marks.map(number), space: 70},
         {...axis, size: 62, values: (u, marks) => marks.map(m => m === null ? "" : number(m)), ...(log ? {filter: (u, marks) => marks, splits: logMarks} : {})}],
       cursor: {sync: {key: "runs"}, drag: {x: true, y: false, setScale: false}, points: {size: 7}, bind: {dblclick: () => () => (showPart(null, null), null)}},
       hooks: {setCursor: [u => this.say(u.cursor.idx)], setSelect: [u => this.select(u)]},
@@ -159,7 +164,7 @@ class Picture {
   }
 
   fit() {
-    if (this.plot && this.box.clientWidth > 0) this.plot.setSize({width: this.box.clientWidth, height: 230});
+    if (this.plot && this.box.clientWidth > 0) this.plot.setSize({width: this.box.clientWidth, height: plotHeight});
   }
 
   // renew has the next draw make a new plot: colors have changed.
@@ -176,7 +181,7 @@ function logRange(u, low, high) {
 // logMarks are 1, 2 and 5 times powers of ten, or the powers alone where there are many; on an axis of less than two of
 // them, even steps.
 function logMarks(u, axis, low, high) {
-  const marks = [], most = Math.max(u.height / 40, 3);
+  const marks = [], most = Math.max(u.height / 25, 3);
   for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10)
     for (const m of [1, 2, 5]) if (m * power >= low && m * power <= high) marks.push(Number((m * power).toPrecision(1)));
   if (marks.length < 2) {

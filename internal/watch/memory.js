@@ -36,14 +36,14 @@ class StepPicture {
     this.title = element("figcaption");
     this.about = element("p");
     root.replaceChildren(element("figure", {id: "chart-step"}, this.title, this.list, this.box, this.said), this.about);
-    new ResizeObserver(() => this.plot && this.box.clientWidth > 0 && this.plot.setSize({width: this.box.clientWidth, height: 280})).observe(this.box);
+    new ResizeObserver(() => this.plot && this.box.clientWidth > 0 && this.plot.setSize({width: this.box.clientWidth, height: stepHeight})).observe(this.box);
   }
 
   draw(step) {
     this.root.hidden = !step || !(step.parts?.length > 0);
     if (this.root.hidden) return;
     this.step = step;
-    const parts = step.parts, n = parts[0].held.length, x = [...Array(n).keys()];
+    const parts = step.parts, n = parts[0].held.length, x = [...Array(n).keys()].map(i => i * step.kernels / n);
     // The highest sum is drawn first, and the next one over it.
     const sums = [], below = new Array(n).fill(0);
     for (const p of parts) sums.push(p.held.map((v, i) => (below[i] += v) / 1e6));
@@ -56,15 +56,15 @@ class StepPicture {
       return element("li", {}, swatch, p.name);
     }).reverse());
     this.plot?.destroy();
-    const axis = {stroke: css("--quiet"), grid: {stroke: css("--free"), width: 1}, ticks: {stroke: css("--line"), width: 1}, font: "12px system-ui, sans-serif"};
+    const axis = axisStyle();
     this.plot = new uPlot({
-      width: Math.max(this.box.clientWidth, 50), height: 280, legend: {show: false},
+      width: Math.max(this.box.clientWidth, 50), height: stepHeight, legend: {show: false},
       series: [{}, ...sums.map((_, i) => {
         const color = css(`--k${parts[sums.length - 1 - i].kind}`);
         return {stroke: color, fill: color, width: 0, points: {show: false}, paths: uPlot.paths.stepped({align: 1})};
       })],
       scales: {x: {time: false}, y: {range: (u, low, high) => [0, (high || 1) * 1.05]}},
-      axes: [{...axis, values: (u, marks) => marks.map(m => number(Math.round(m * step.kernels / n)))}, {...axis, size: 62, values: (u, marks) => marks.map(number)}],
+      axes: [{...axis, size: 30, values: (u, marks) => marks.map(number)}, {...axis, size: 62, values: (u, marks) => marks.map(number)}],
       cursor: {drag: {x: false, y: false}, points: {show: false}},
       hooks: {setCursor: [u => this.say(u.cursor.idx)]},
     }, [x, ...sums.reverse()], this.box);
@@ -78,6 +78,7 @@ class StepPicture {
   }
 }
 
+const stepHeight = 300;
 const stepPicture = new StepPicture(document.getElementById("step"));
 let stepText = "";
 

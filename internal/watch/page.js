@@ -28,7 +28,7 @@ const clock = s => {
   const two = n => String(n).padStart(2, "0");
   return s < 3600 ? `${Math.floor(s / 60)}:${two(s % 60)}` : `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
 };
-const percent = x => x === null || x === undefined ? null : `${number(100 * x)} %`;
+const percent = x => x === null || x === undefined ? null : `${(100 * x).toFixed(2)} %`;
 const newest = (curves, figure) => curves[figure]?.mean.findLast(v => v !== null);
 const whole = n => n.toLocaleString("en");
 

@@ -53,6 +53,16 @@ type worstUtterance struct {
 	Together []scores.Pair `json:"together"` // reference and hypothesis, aligned by clusters
 }
 
+// worstList is a validation with its worst utterances, for the page.
+type worstList struct {
+	Updates    []int            `json:"updates"` // those with a validation
+	Update     int              `json:"update"`
+	Utterances int              `json:"utterances"`
+	Wrong      int              `json:"wrong"`
+	Failed     int              `json:"failed"`
+	Worst      []worstUtterance `json:"worst"`
+}
+
 // serveWorst sends the worst utterances of a validation, the last one where none is named.
 func (s *Server) serveWorst(w http.ResponseWriter, r *http.Request) {
 	run := s.asked(w, r)
@@ -64,42 +74,46 @@ func (s *Server) serveWorst(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	updates, v, err := s.validationOf(run, update)
+	a, err := s.worst(run, update)
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	out := struct {
-		Updates    []int            `json:"updates"` // those with a validation
-		Update     int              `json:"update"`
-		Utterances int              `json:"utterances"`
-		Wrong      int              `json:"wrong"`
-		Failed     int              `json:"failed"`
-		Worst      []worstUtterance `json:"worst"`
-	}{Updates: updates, Worst: []worstUtterance{}}
+	send(w, r, jsonKind, a)
+}
+
+// worst is the list of a validation, the last one for -1. It is made once for all who look.
+func (s *Server) worst(run *shown, update int) (*answer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refresh()
+	if a := run.worst[update]; a != nil {
+		return a, nil
+	}
+	v, err := run.validation(update)
+	if err != nil {
+		return nil, err
+	}
+	list := worstList{Updates: run.validations.updates(), Worst: []worstUtterance{}}
 	if v != nil {
-		out.Update, out.Utterances, out.Wrong, out.Failed = v.Update, v.Utterances, v.Wrong, v.Failed
+		list.Update, list.Utterances, list.Wrong, list.Failed = v.Update, v.Utterances, v.Wrong, v.Failed
 		for _, u := range v.Worst {
-			out.Worst = append(out.Worst, worstUtterance{
+			list.Worst = append(list.Worst, worstUtterance{
 				Name: u.ID, Where: fmt.Sprintf("%s:%d", u.Manifest, u.Line), Seconds: u.Seconds, Speaker: u.Speaker, Loss: u.Loss, Words: u.Words,
 				Chars: u.Chars, Together: scores.AlignClusters(u.Reference, u.Hypothesis),
 			})
 		}
 	}
-	sendJSON(w, r, out)
-}
-
-// validationOf is the validation after an update, or with -1 the last; nil where there is none.
-func (s *Server) validationOf(run *shown, update int) (updates []int, v *scores.Validation, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refresh()
-	updates = run.validations.updates()
-	if update < 0 && len(updates) > 0 {
-		update = updates[len(updates)-1]
+	body, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
 	}
-	v, err = run.validations.at(update)
-	return updates, v, err
+	if len(run.worst) >= mostBuilt {
+		clear(run.worst)
+	}
+	a := newAnswer(body)
+	run.worst[update] = a
+	return a, nil
 }
 
 // serveSound sends one of the worst utterances as a WAV file: nothing but these, and nothing that isn't sound.
@@ -114,7 +128,10 @@ func (s *Server) serveSound(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	_, v, err := s.validationOf(run, update)
+	s.mu.Lock()
+	s.refresh()
+	v, err := run.validation(update)
+	s.mu.Unlock()
 	switch {
 	case err != nil:
 		refuse(w, http.StatusInternalServerError, err.Error())

@@ -84,24 +84,27 @@ type shown struct {
 	step        *Step
 	stepFile    os.FileInfo // that step was read from
 	info        *control.Info
-	asked       time.Time // when info was had
-	wrong       string    // why what is shown may not be all
+	asked       time.Time       // when info was had
+	wrong       string          // why what is shown may not be all
+	worst       map[int]*answer // by update, while no validation is new
 }
 
 func newShown(s Source) *shown {
-	return &shown{Source: s, history: newHistory(s.Logs, s.Run), validations: newValidations(s.Logs, s.Run)}
+	return &shown{Source: s, history: newHistory(s.Logs, s.Run), validations: newValidations(s.Logs, s.Run), worst: map[int]*answer{}}
 }
 
 // read takes up what is new, and says whether something is.
 func (r *shown) read() (changed bool) {
-	before, had, wrong := r.history.version, len(r.validations.places), r.wrong
+	before, had, wrong := r.history.version, r.validations.version, r.wrong
 	live := r.info != nil
 	err := errors.Join(r.history.read(), r.validations.read())
 	if r.wrong = ""; err != nil {
 		r.wrong = err.Error()
 	}
-	r.ask()
-	return r.history.version != before || len(r.validations.places) != had || r.wrong != wrong || (r.info != nil) != live
+	if r.ask(); r.validations.version != had {
+		clear(r.worst)
+	}
+	return r.history.version != before || r.validations.version != had || r.wrong != wrong || (r.info != nil) != live
 }
 
 const (

@@ -19,6 +19,8 @@ type validations struct {
 	run    string
 	tail   tail
 	places []recordPlace
+	// version goes up with each change of places.
+	version int
 }
 
 // recordPlace is a line of a file.
@@ -35,7 +37,7 @@ func newValidations(dir, run string) *validations {
 // read takes up what is new in the file. What is before a new run's start is an earlier run's. A record of an update that
 // there was before, or of an earlier one, is of a run that went back: later ones are forgotten.
 func (v *validations) read() error {
-	return v.tail.next(func() { v.places = nil }, func(at int64, text []byte) {
+	return v.tail.next(func() { v.places, v.version = nil, v.version+1 }, func(at int64, text []byte) {
 		var r struct {
 			record
 			Update    int
@@ -46,13 +48,14 @@ func (v *validations) read() error {
 		case err != nil || r.Run != v.run:
 			return
 		case r.Event == "start" && (r.ResumedAt == nil || r.From != ""):
-			v.places = nil
+			v.places, v.version = nil, v.version+1
 			return
 		case r.Event != "validation":
 			return
 		}
 		n := sort.Search(len(v.places), func(i int) bool { return v.places[i].update >= r.Update })
 		v.places = append(v.places[:n], recordPlace{r.Update, at, len(text)})
+		v.version++
 		if len(v.places) > mostValidations {
 			v.places = slices.Delete(v.places, 0, 1)
 		}
@@ -91,4 +94,12 @@ func (v *validations) at(update int) (*scores.Validation, error) {
 		return nil, nil
 	}
 	return &r, nil
+}
+
+// validation is the validation after an update, or with -1 the last; nil where there is none.
+func (r *shown) validation(update int) (*scores.Validation, error) {
+	if n := len(r.validations.places); update < 0 && n > 0 {
+		update = r.validations.places[n-1].update
+	}
+	return r.validations.at(update)
 }
