@@ -56,6 +56,8 @@ func printHelp(w io.Writer, name string) error {
 		text, err = lmHelp()
 	case "mem":
 		text, err = memHelp()
+	case "watch":
+		text, err = watchHelp()
 	case "version":
 		text = usageLine(versionCommand())
 	default:
