@@ -31,19 +31,21 @@ var mayImport = map[string][]string{
 	"internal/machine":     {"internal/words"}, // what memory there is, and who uses it
 	"internal/control":     {},                 // asks a run in progress
 	"internal/ngram":       {"internal/words"}, // language models of n-grams
+	"internal/onnx":        {"internal/simd"},  // networks for other runtimes
 
 	"device": {},
-	"op":     {"internal/frames", "internal/philox", "internal/simd", "device"}, // every kernel is an op's
+	"op":     {"internal/frames", "internal/philox", "internal/simd", "internal/onnx", "device"}, // every kernel is an op's
 	"engine": {"device", "op"},
-	"model":  {"internal/frames", "internal/philox", "internal/patterns", "op"}, // not engine, and engine not model
+	"model":  {"internal/frames", "internal/philox", "internal/patterns", "internal/onnx", "op"}, // not engine, and engine not model
 
-	"data":       {"internal/frames", "internal/philox", "internal/simd", "internal/words"},
+	"data":       {"internal/frames", "internal/philox", "internal/simd", "internal/onnx", "internal/words"},
 	"checkpoint": {"internal/safetensors", "internal/words"},
 
 	"update":    {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
 	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
+	"export":    {"internal/onnx", "internal/safetensors", "internal/words", "model", "data", "checkpoint", "recognize"},
 	"train":     {"internal/philox", "internal/arenapage", "internal/rangetest", "internal/settings", "internal/patterns", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
-	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/ngram", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
+	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/ngram", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "export", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd
 
 	"internal/ptx": {}, // the cards' kernels as committed files, and their compiler
