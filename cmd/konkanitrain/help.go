@@ -52,6 +52,8 @@ func printHelp(w io.Writer, name string) error {
 		text, err = transcribeHelp()
 	case "align":
 		text, err = alignHelp()
+	case "export":
+		text, err = exportHelp()
 	case "lm":
 		text, err = lmHelp()
 	case "mem":
