@@ -82,7 +82,7 @@ func aRun(t testing.TB, records int) (dir string) {
 	}
 	write(t, dir, metricsFile, text.String())
 	sound := filepath.Join(t.TempDir(), "utt.wav")
-	testkit.WriteWAV(t, sound, 8000, testkit.Babble("abcabc", 1, 8000))
+	testkit.WriteWAV(t, sound, 8000, testkit.Babble("abcabcabcabcabc", 1, 8000))
 	write(t, dir, validationsFile, utterances(100, sound, sound)+utterances(200, sound))
 	write(t, dir, StepFile, `{"program":"8 rows of 0.6 s","workers":2,"arena":3000000,"kernels":30,"parts":[`+
 		`{"name":"inputs","kind":0,"held":[1000000,1000000,500000]},{"name":"subsampling","kind":1,"held":[0,2000000,100000]}],"fixed":[{"name":"weights","bytes":3000000}]}`)
