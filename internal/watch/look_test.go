@@ -201,6 +201,7 @@ func testZoom(t *testing.T, b *browser.Browser) {
 	if from < 24900 || from > 25200 || to < 25900 || to > 26200 {
 		t.Errorf("from %v to %v is shown", from, to)
 	}
+	b.Eval("window.scrollTo(0, 0)")
 	b.Press("#all")
 	b.Wait("pictures[0].lines[0].x.length > 200 && pictures[0].plot.scales.x.max === 50000")
 	if b.TextOf("#all") != "" {
