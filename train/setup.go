@@ -168,6 +168,7 @@ func (r *run) begin() error {
 	r.sayRates()
 	r.warnOfWarmup()
 	r.warnOfSchedule()
+	r.warnOfLightEpochs()
 	r.metrics, r.validations = &metrics{}, &validationLog{} // which write nothing
 	if !r.cfg.Run.measuring() {
 		if err := r.ledger.checkSpace(); err != nil {

@@ -56,8 +56,8 @@ type Ask struct {
 	Seed    uint64  // keys dropout, together with the update
 	Update  int
 	// Logits, if set, is called for each row that is there by the worker that computed it: [frames, V] of the CTC head,
-	// valid during the call. Not in training.
-	Logits func(row int, logits []float32)
+	// valid during the call. A worker makes one call at a time. Not in training.
+	Logits func(worker, row int, logits []float32)
 }
 
 // NewRunner runs windows in micro-batches of at most batchSize rows.
@@ -266,7 +266,7 @@ func (w *work) collect(i int, out engine.Outputs) error {
 			w.losses[k] = l
 		}
 		if w.asked.Logits != nil {
-			w.asked.Logits(k, logits[row*size:][:frames.Subsampled(e.Frames, w.net.Subsampling)*w.net.Vocab])
+			w.asked.Logits(b.worker, k, logits[row*size:][:frames.Subsampled(e.Frames, w.net.Subsampling)*w.net.Vocab])
 		}
 	}
 	return nil

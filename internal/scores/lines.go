@@ -38,6 +38,21 @@ func fitting(pairs []Pair, columns int) int {
 // width is the number of columns that a pair takes: that of the wider side.
 func (p Pair) width() int { return max(1, width(shown(p.Ref)), width(shown(p.Hyp))) }
 
+// Fit is a text in just so many columns: with spaces behind it, or cut where it is longer.
+func Fit(text string, columns int) string {
+	var b strings.Builder
+	used := 0
+	for _, cluster := range Clusters(text) {
+		n := width(shown(cluster))
+		if used+n > columns {
+			break
+		}
+		b.WriteString(shown(cluster))
+		used += n
+	}
+	return b.String() + strings.Repeat(" ", columns-used)
+}
+
 func lay(pairs []Pair) Rows {
 	var ref, hyp, marks strings.Builder
 	for _, p := range pairs {
