@@ -96,10 +96,7 @@ func Run(t testing.TB, jobs []Job) []Result {
 // Python runs a script of Python on in, as JSON, and reads its answer into out.
 func Python(t testing.TB, script []byte, in, out any) {
 	t.Helper()
-	python := os.Getenv(Variable)
-	if python == "" {
-		t.Fatalf("%s is not set: it names a Python with onnx, onnxruntime and sherpa-onnx", Variable)
-	}
+	python := Need(t, Variable, "a Python with onnx, onnxruntime and sherpa-onnx")
 	path := filepath.Join(t.TempDir(), "script.py")
 	question, err := json.Marshal(in)
 	if err == nil {
@@ -119,4 +116,14 @@ func Python(t testing.TB, script []byte, in, out any) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, complaint.String())
 	}
+}
+
+// Need is the value of an environment variable, which names what. Without it the test ends.
+func Need(t testing.TB, variable, what string) string {
+	t.Helper()
+	value := os.Getenv(variable)
+	if value == "" {
+		t.Fatalf("%s is not set: it names %s", variable, what)
+	}
+	return value
 }
