@@ -72,7 +72,7 @@ var testsMayImport = map[string][]string{
 	"data":              {"op"},            // ids of tokens that both know
 	"update":            {"internal/safetensors", "checkpoint"},
 	"recognize":         {"internal/safetensors", "internal/philox", "internal/frames"},
-	"bench":             {"internal/settings", "train"}, // presets, as they are tried
+	"bench":             {"internal/settings", "train"},       // presets, as they are tried
 	"export":            {"device", "engine", "op", "update"}, // what an exported model is compared with
 	"train":             {"internal/safetensors", "internal/frames", "internal/philox"},
 }

@@ -78,13 +78,52 @@ func (d Decoding) width() int {
 	return d.Width
 }
 
-// fusion is what takes part in a beam search: the same for all workers.
+// fusion is what takes part in a beam search whatever the weights are: the same for all workers.
 type fusion struct {
-	vocabulary    *decode.Vocabulary
-	words, tokens *decode.Fusion
-	characters    bool
-	hotwords      *decode.Hotwords
-	bytes         int64 // of the language model, its lexicon and the hotwords
+	vocabulary *decode.Vocabulary
+	lm         *ngram.Model    // nil: none
+	lexicon    *decode.Lexicon // of a model of words
+	hotwords   *decode.Hotwords
+}
+
+// bytes is what it takes in memory.
+func (f *fusion) bytes() (sum int64) {
+	if f.lm != nil {
+		sum += f.lm.Bytes()
+	}
+	if f.lexicon != nil {
+		sum += f.lexicon.Bytes()
+	}
+	if f.hotwords != nil {
+		sum += f.hotwords.Bytes()
+	}
+	return sum
+}
+
+// ofWords says whether the language model is one of words.
+func (f *fusion) ofWords() bool { return f.lexicon != nil }
+
+// beam is what a search with these weights asks.
+func (f *fusion) beam(d Decoding) decode.BeamOptions {
+	o := decode.BeamOptions{Width: d.width(), Margin: beamMargin, Hotwords: f.hotwords}
+	part := &decode.Fusion{Weight: d.LMWeight, Bonus: d.LengthWeight}
+	if f.lm == nil {
+		part.Weight = 0
+	}
+	if part.Weight > 0 {
+		part.Model = languageModel{f.lm}
+	}
+	switch {
+	case part.Weight == 0 && part.Bonus == 0:
+	case f.ofWords():
+		o.Words = part
+		if part.Weight > 0 {
+			part.Lexicon = f.lexicon
+		}
+	default:
+		o.Tokens, o.Characters = part, part.Weight > 0
+	}
+	return o
 }
 
 // load reads the files of a decoding for a model's vocabulary. log is told what is odd in them.
@@ -98,18 +137,19 @@ func (d Decoding) load(t text.Tokenizer, p text.Policy, warn func(string)) (*fus
 	}
 	f := &fusion{vocabulary: v}
 	if d.LM != "" {
-		m, warnings, err := ngram.Read(d.LM)
-		if err != nil {
+		var warnings []string
+		if f.lm, warnings, err = ngram.Read(d.LM); err != nil {
 			return nil, err
 		}
 		for _, w := range warnings {
 			warn(w)
 		}
-		if err := f.add(m, d); err != nil {
-			return nil, fmt.Errorf("%s: %w", d.LM, err)
+		if f.lm.Unit() == ngram.Words {
+			unknown, _ := f.lm.Score(ngram.State{}, ngram.Unknown)
+			if f.lexicon, err = decode.NewLexicon(unigrams(f.lm), unknown); err != nil {
+				return nil, fmt.Errorf("%s: %w", d.LM, err)
+			}
 		}
-	} else if d.LengthWeight != 0 {
-		f.tokens = &decode.Fusion{Bonus: d.LengthWeight}
 	}
 	if d.Hotwords != "" {
 		list, err := decode.ParseHotwords(d.Hotwords, d.Boost, p.Normalize)
@@ -119,32 +159,8 @@ func (d Decoding) load(t text.Tokenizer, p text.Policy, warn func(string)) (*fus
 		if err != nil {
 			return nil, err
 		}
-		f.bytes += f.hotwords.Bytes()
 	}
 	return f, nil
-}
-
-// add has a language model take part.
-func (f *fusion) add(m *ngram.Model, d Decoding) error {
-	f.bytes += m.Bytes()
-	part := &decode.Fusion{Model: languageModel{m}, Weight: d.LMWeight, Bonus: d.LengthWeight}
-	if m.Unit() == ngram.Characters {
-		f.tokens, f.characters = part, d.LMWeight > 0
-		return nil
-	}
-	f.words = part
-	if d.LMWeight == 0 {
-		part.Model = nil
-		return nil
-	}
-	unknown, _ := m.Score(ngram.State{}, ngram.Unknown)
-	lexicon, err := decode.NewLexicon(unigrams(m), unknown)
-	if err != nil {
-		return err
-	}
-	part.Lexicon = lexicon
-	f.bytes += lexicon.Bytes()
-	return nil
 }
 
 // unigrams are the words of a model and their log-probabilities in nats whatever stood before.

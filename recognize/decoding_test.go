@@ -57,7 +57,7 @@ func mustRead(t testing.TB, chars string, d Decoding) *reader {
 	return r
 }
 
-// saying is logits that say a text, each letter for one frame and then blanks for as many; where a letter is followed by
+// saying is logits that say a text, each letter for one frame and then blanks; where a letter is followed by
 // a slash and another one, both are about as likely, the first a little more.
 func saying(t testing.TB, r *reader, said string, blanks int) (logits []float32) {
 	t.Helper()

@@ -241,7 +241,7 @@ func (m *Model) SetDecoding(d Decoding) error {
 	}
 	m.models = 0
 	if s.fusion != nil {
-		m.models = s.fusion.bytes
+		m.models = s.fusion.bytes()
 	}
 	if m.limited() {
 		if err := m.pools.Host.Hold("language model and hotwords", m.models); err != nil {

@@ -17,6 +17,8 @@ type decoding struct {
 	Hotwords     string   `yaml:"hotwords" default:"" check:"path" zero:"none" help:"file of phrases that the beam search prefers: one a line, which may end with a boost of its own, as in मडगांव :3.5, or with *, for any ending"`
 	Hotword      []string `yaml:"hotword" default:"" check:"not empty" help:"one more such phrase; may be given several times"`
 	HotwordBoost float64  `yaml:"hotword_boost" default:"1" check:">0..100" unit:"nats" help:"what a hotword gains for each of its characters, where it has no boost of its own"`
+	// Confidence is what eval --save_decoding finds: slope and offset.
+	Confidence []float64 `yaml:"confidence" default:"" check:"any" help:"slope and offset of the calibration that makes probabilities of confidences, as eval --save_decoding writes them"`
 }
 
 // rules are what the settings have to agree with.
@@ -33,14 +35,21 @@ func (d decoding) rules(p *settings.Problems, nbest int) {
 	}
 	o.NBest = nbest
 	p.Add(settings.About("decoder", o.Check()))
+	if n := len(d.Confidence); n != 0 && (n != 2 || d.Confidence[0] < 0) {
+		p.Add(settings.Problemf("confidence", "confidence is %v, want two numbers: a slope of 0 or more, and an offset", d.Confidence))
+	}
 }
 
 // options are the settings, with these hotwords.
 func (d decoding) options(hotwords string) recognize.Decoding {
-	return recognize.Decoding{
+	o := recognize.Decoding{
 		Decoder: recognize.Decoder(d.Decoder), Width: d.BeamWidth, LM: d.LM, LMWeight: d.LMWeight, LengthWeight: d.LengthWeight,
 		Hotwords: hotwords, Boost: d.HotwordBoost,
 	}
+	if len(d.Confidence) == 2 {
+		o.Calibration = &recognize.Calibration{Slope: d.Confidence[0], Offset: d.Confidence[1]}
+	}
+	return o
 }
 
 // decoding reads the list of hotwords.
