@@ -47,6 +47,8 @@ type DataConfig struct {
 	MinCharCount     int       `yaml:"min_char_count" default:"1" check:"1.." help:"characters rarer than this in the training texts become <unk>"`
 	SampleRate       int       `yaml:"sample_rate" default:"16000" check:"1000..768000" unit:"Hz" resume:"fixed" help:"rate the network hears, in Hz; other rates are resampled"`
 	NumMels          int       `yaml:"num_mels" default:"80" check:"1.." resume:"fixed" help:"mel bins of a feature frame"`
+	HighHz           float64   `yaml:"high_hz" default:"0" check:"any" unit:"Hz" resume:"fixed" help:"upper edge of the last mel bin, in Hz; 0 or less: so much below half of sample_rate, as -400, with which sherpa-onnx hears"`
+	SampleScale      float64   `yaml:"sample_scale" default:"32768" check:">0.." resume:"fixed" help:"what samples from -1 to 1 are multiplied by: 32768 as in Kaldi, 1 as in icefall; energies have a floor, below which more of a quiet sound is the lower this is"`
 	Normalize        string    `yaml:"normalize" default:"utterance" check:"utterance|global|none" resume:"fixed" help:"feature normalization"`
 	SpecAugment      bool      `yaml:"spec_augment" default:"true" check:"any" help:"mask blocks of bins and of frames in training"`
 	FreqMasks        int       `yaml:"freq_masks" default:"2" check:"0..1000" help:"SpecAugment: frequency masks per utterance"`
@@ -169,6 +171,7 @@ func (c Config) Policy() text.Policy { return c.Data.TextConfig.Policy() }
 func (c Config) Features(stats *feature.Stats) feature.Options {
 	o := feature.Default()
 	o.SampleRate, o.NumMels, o.Normalize, o.Stats = c.Data.SampleRate, c.Data.NumMels, c.Data.Normalize, stats
+	o.HighHz, o.SampleScale = c.Data.HighHz, c.Data.SampleScale
 	return o
 }
 

@@ -26,7 +26,7 @@ func (l *ledger) save(due bool) error {
 		return err
 	}
 	p.WindowSize, p.Workers, p.Kernels = l.cfg.Window(), l.memory.replica.Wishes().Workers, l.kernels
-	p.SetSize, p.SetHash, p.TextHash, p.NoiseHash = l.setSize, l.setHash, l.textHash, l.noiseHash
+	p.SetSize, p.SetSeconds, p.SetHash, p.TextHash, p.NoiseHash = l.setSize, l.seconds, l.setHash, l.textHash, l.noiseHash
 	p.Seconds = l.earlier + time.Since(l.started).Seconds()
 	c, err := l.content()
 	if err != nil {

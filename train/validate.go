@@ -69,7 +69,7 @@ func (c Config) dataRules(p *settings.Problems) {
 		features.Normalize = feature.None // its statistics are not there yet
 	}
 	wrong := features.Validate()
-	p.Add(settings.About("num_mels sample_rate normalize", wrong))
+	p.Add(settings.About("num_mels sample_rate high_hz sample_scale normalize", wrong))
 	c.augmentRules(p)
 	if augment := c.Augment(); wrong == nil && augment.Validate() == nil {
 		p.Add(settings.About("vtlp num_mels", augment.CheckWarps(features)))

@@ -50,6 +50,8 @@ func printHelp(w io.Writer, name string) error {
 		text, err = evalHelp()
 	case "transcribe":
 		text, err = transcribeHelp()
+	case "export":
+		text, err = exportHelp()
 	case "lm":
 		text, err = lmHelp()
 	case "mem":
