@@ -45,8 +45,8 @@ type Decoding struct {
 // DefaultWidth is the width of a beam where none is given.
 const DefaultWidth = 32
 
-// beamMargin bounds the tokens that make prefixes longer, in nats below the likeliest of a frame: those beyond it are in
-// no hypothesis that is among the best.
+// beamMargin bounds the tokens that make prefixes longer, in nats below the likeliest of a frame: those beyond it are
+// in no hypothesis that is among the best.
 const beamMargin = 8
 
 // Calibration turns a confidence into a probability; see [decode.Calibration].

@@ -41,20 +41,8 @@ func (m *Model) EvaluateAll(ctx context.Context, manifests []string, o EvaluateO
 	if o.Progress == nil {
 		o.Progress = io.Discard
 	}
-	set, err := m.readManifests(ctx, manifests, o)
+	set, loader, err := m.openManifests(ctx, manifests, o)
 	if err != nil {
-		return nil, nil, err
-	}
-	fmt.Fprintln(o.Progress, set.Report)
-	sayForeign(o.Progress, set)
-	window := utterancesPerWorker * m.workers()
-	loader, err := data.NewLoader(set, data.LoaderOptions{
-		Evaluate: true, Window: window, Feature: m.Description.Features, Workers: m.workers(),
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := m.makeRoom(loader, set, window); err != nil {
 		return nil, nil, err
 	}
 	var unfit []data.Note
@@ -89,6 +77,24 @@ func (m *Model) EvaluateAll(ctx context.Context, manifests []string, o EvaluateO
 		e.Failed += report.CountOf(kind, true)
 	}
 	return e, report, nil
+}
+
+// openManifests reads manifests, reports on them, and makes room for the passes over their sounds.
+func (m *Model) openManifests(ctx context.Context, manifests []string, o EvaluateOptions) (*data.Set, *data.Loader, error) {
+	set, err := m.readManifests(ctx, manifests, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	fmt.Fprintln(o.Progress, set.Report)
+	sayForeign(o.Progress, set)
+	window := utterancesPerWorker * m.workers()
+	loader, err := data.NewLoader(set, data.LoaderOptions{
+		Evaluate: true, Window: window, Feature: m.Description.Features, Workers: m.workers(),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return set, loader, m.makeRoom(loader, set, window)
 }
 
 // foreign is the share of letters outside the vocabulary above which the texts are in doubt.

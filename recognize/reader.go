@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -35,8 +36,9 @@ type reader struct {
 
 // heard is what was read out of one utterance.
 type heard struct {
-	transcript.Segment     // without times of its own
-	blanks, frames     int // frames where the blank is the likeliest, and all
+	transcript.Segment       // without times of its own
+	blanks, frames     int   // frames where the blank is the likeliest, and all
+	err                error // there is no text
 }
 
 func newReader(s *script) (*reader, error) {
@@ -87,8 +89,20 @@ func (r *reader) read(logits []float32) heard {
 	}
 	if r.Units {
 		out.Words, out.Characters = r.units(best[0])
+		r.calibrate(out.Words)
+		r.calibrate(out.Characters)
 	}
 	return out
+}
+
+// calibrate makes probabilities of confidences.
+func (r *reader) calibrate(units []transcript.Unit) {
+	if r.Calibration == nil {
+		return
+	}
+	for i := range units {
+		units[i].Confidence = r.Calibration.Apply(units[i].Confidence)
+	}
 }
 
 // write is the text of tokens.
@@ -108,41 +122,66 @@ func (r *reader) alternatives(best []decode.Hypothesis) (list []transcript.Alter
 	return list
 }
 
-// units are the words and characters of a hypothesis. A hypothesis is as long as its frames allow, so it has an
-// alignment.
+// units are the words and characters of a hypothesis, with the network's confidence. A hypothesis fits into its frames,
+// so it has an alignment.
 func (r *reader) units(h decode.Hypothesis) (words, characters []transcript.Unit) {
-	words, characters, _ = r.align(h.Tokens)
-	return words, characters
+	a, err := r.aligner.Align(r.frames, h.Tokens)
+	if err != nil {
+		return nil, nil
+	}
+	return r.timed(h.Tokens, a.Spans, func() {
+		r.scores = confidence.Tokens(r.scores[:0], r.frames, a.Spans)
+	})
 }
 
-// align says where in the frames at hand tokens were said.
-func (r *reader) align(tokens []int32) (words, characters []transcript.Unit, err error) {
+// align says where in an utterance with these logits [S, V] a text was said. The confidence of a word or character is
+// the probability of its least likely token, the geometric mean over the token's frames.
+func (r *reader) align(logits []float32, said string) heard {
+	r.frames.Set(logits, r.size)
+	out := heard{frames: r.frames.T()}
+	tokens := r.tokenizer.Encode(said, nil)
 	a, err := r.aligner.Align(r.frames, tokens)
 	if err != nil {
-		return nil, nil, err
+		out.err = err
+		return out
 	}
-	r.scores = confidence.Tokens(r.scores[:0], r.frames, a.Spans)
+	out.Text = said
+	out.Words, out.Characters = r.timed(tokens, a.Spans, func() {
+		r.scores = r.scores[:0]
+		for _, s := range a.Spans {
+			r.scores = append(r.scores, math.Exp(s.LogProb/float64(s.End-s.Start)))
+		}
+	})
+	if own := strings.Fields(said); len(own) == len(out.Words) { // also what no token writes
+		for i := range own {
+			out.Words[i].Text = own[i]
+		}
+	}
+	return out
+}
+
+// timed are the words and characters that tokens write; measure fills r.scores with the tokens' confidences.
+func (r *reader) timed(tokens []int32, spans []decode.Span, measure func()) (words, characters []transcript.Unit) {
+	measure()
 	ofTokens := r.scores
-	list := func(units []decode.Unit) (out []transcript.Unit) {
+	list := func(units []decode.Unit) []transcript.Unit {
 		r.scores = confidence.Units(r.scores, ofTokens, units)
+		scores := r.scores[len(r.scores)-len(units):]
+		out := make([]transcript.Unit, len(units))
 		for i, u := range units {
-			c := r.scores[len(r.scores)-len(units)+i]
-			if r.Calibration != nil {
-				c = r.Calibration.Apply(c)
-			}
-			out = append(out, transcript.Unit{Text: u.Text, Start: u.Start, End: u.End, Confidence: c})
+			out[i] = transcript.Unit{Text: u.Text, Start: u.Start, End: u.End, Confidence: scores[i]}
 		}
 		return out
 	}
 	v := r.fusion.vocabulary
-	words, characters = list(v.Words(tokens, a.Spans, r.frame)), list(v.Characters(tokens, a.Spans, r.frame))
+	words, characters = list(v.Words(tokens, spans, r.frame)), list(v.Characters(tokens, spans, r.frame))
 	// The policy may write a word in another way, and then there is no telling which characters it has changed.
 	if own := strings.Fields(r.write(tokens)); len(own) == len(words) {
 		for i := range words {
 			words[i].Text = own[i]
 		}
 	}
-	return words, characters, nil
+	return words, characters
 }
 
 // confidence is how a word's is measured: by the least sure of its frames.

@@ -103,15 +103,23 @@ func (r *Recognizer) Score(ctx context.Context, loader *data.Loader, emit func(H
 
 // decode runs a window through the network and reads the text of each row, "" where its file could not be read.
 func (r *Recognizer) decode(ctx context.Context, window []*data.Example, p model.Purpose) ([]heard, []update.Loss, error) {
+	return r.each(ctx, window, p, func(r *reader, _ *data.Example, logits []float32) heard { return r.read(logits) })
+}
+
+// each runs a window through the network; a worker's reader makes something of each row that there is.
+func (r *Recognizer) each(ctx context.Context, window []*data.Example, p model.Purpose, read readRow) ([]heard, []update.Loss, error) {
 	rows := make([]heard, len(window)) // each is written by one worker
 	losses, err := r.run(ctx, window, update.Ask{
-		Purpose: p, Logits: func(worker, row int, logits []float32) { rows[row] = r.readers[worker].read(logits) },
+		Purpose: p, Logits: func(worker, row int, logits []float32) { rows[row] = read(r.readers[worker], window[row], logits) },
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	return rows, losses, nil
 }
+
+// readRow is what a reader makes of the logits [S, V] of an utterance.
+type readRow = func(r *reader, x *data.Example, logits []float32) heard
 
 // tally adds up what a set comes to.
 type tally struct {

@@ -115,6 +115,8 @@ type OptimizerConfig struct {
 type RunConfig struct {
 	CheckpointDir   string  `yaml:"checkpoint_dir" default:"runs/default" check:"not empty path" resume:"free" help:"folder for checkpoints"`
 	LogDir          string  `yaml:"log_dir" default:"" check:"path" zero:"checkpoint_dir" resume:"free" help:"folder for metrics.jsonl and validations.jsonl"`
+	Listen          string  `yaml:"listen" default:"" check:"any" zero:"no page" resume:"session" help:"address of a page that shows the run in a browser while it goes on: HOST:PORT, as 127.0.0.1:8420 (port 0: any that is free), or unix:PATH of a socket; figures for Prometheus are at /metrics there"`
+	ListenPublic    bool    `yaml:"listen_public" default:"false" check:"any" resume:"session" help:"allow a listen address that other machines reach: all who reach it see the run and hear its worst utterances, without a password"`
 	Resume          string  `yaml:"resume" default:"" check:"path" resume:"session" help:"checkpoint to go on from: a folder, or auto for the newest whole one in checkpoint_dir"`
 	InitFrom        string  `yaml:"init_from" default:"" check:"path" resume:"session" help:"checkpoint or model.safetensors whose weights a new run starts with; its vocabulary may be another"`
 	InitPartial     bool    `yaml:"init_partial" default:"false" check:"any" resume:"session" help:"with init_from: take what fits of a model of another depth or width, and draw the rest"`

@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"konkanitrain/internal/settings"
-	"konkanitrain/recognize"
 	"konkanitrain/recognize/transcript"
 )
 
@@ -15,6 +12,7 @@ import (
 type transcribeConfig struct {
 	trained  `yaml:",inline"`
 	Format   string `yaml:"format" default:"text" check:"text|json|jsonl|srt|vtt|ctm|textgrid" help:"what is printed: path and text, a line for each file; or words with times and confidences as JSON, subtitles, time-marked words of NIST, or a TextGrid of Praat"`
+	Output   string `yaml:"output" default:"" check:"path" zero:"standard output" help:"folder to write into, a file for each sound file"`
 	NBest    int    `yaml:"nbest" default:"0" check:"0..1000" zero:"none" help:"hypotheses to print for each file, the best first, of a beam search; with format json or jsonl"`
 	decoding `yaml:",inline"`
 	machine  `yaml:",inline"`
@@ -54,8 +52,8 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 		c.machine.rules(p)
 		c.decoding.rules(p, c.NBest)
 		format := transcript.Format(c.Format)
-		if format.Single() && len(files) > 1 {
-			p.Add(settings.Problemf("format", "format %s is of one sound file, and there are %d: give one at a time", c.Format, len(files)))
+		if format.Single() && len(files) > 1 && c.Output == "" {
+			p.Add(settings.Problemf("output", "output is not set, and a file of format %s is of one sound file: give --output FOLDER", c.Format))
 		}
 		if c.NBest > 0 && format != transcript.JSON && format != transcript.JSONL {
 			p.Add(settings.Problemf("nbest", "nbest is %d, and format %s has no place for hypotheses: want format json or jsonl", c.NBest, c.Format))
@@ -81,41 +79,9 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 	if err := model.SetDecoding(d); err != nil {
 		return err
 	}
-	out, err := transcript.New(format, s.out)
+	out, err := newTranscripts(format, c.Output, "transcribed", s)
 	if err != nil {
 		return err
 	}
-	failed := 0
-	err = model.Transcribe(ctx, files, func(t recognize.Transcript) error {
-		path, err := t.Path, t.Err
-		if err == nil {
-			return writeTranscript(out, t)
-		}
-		failed++
-		if !strings.Contains(err.Error(), path) {
-			err = fmt.Errorf("%s: %w", path, err)
-		}
-		fmt.Fprintf(s.err, "konkanitrain: %v\n", err)
-		return nil
-	})
-	if e := out.Close(); err == nil {
-		err = e
-	}
-	if err == nil && failed > 0 {
-		err = fmt.Errorf("%d of %d files could not be transcribed", failed, len(files))
-	}
-	return err
-}
-
-// writeTranscript writes what was recognized in a file.
-func writeTranscript(w transcript.Writer, t recognize.Transcript) error {
-	if err := w.Begin(transcript.Recording{Path: t.Path, Duration: t.Duration}); err != nil {
-		return err
-	}
-	for _, s := range t.Segments {
-		if err := w.Segment(s); err != nil {
-			return err
-		}
-	}
-	return w.End()
+	return out.end(model.Transcribe(ctx, files, out.add))
 }

@@ -26,8 +26,8 @@ type Alternative struct {
 	Score float64 `json:"score"` // nats: what hypotheses were ordered by
 }
 
-// Shift is the segment so many seconds later: that of a piece in the recording that it was cut from. It has lists of its
-// own.
+// Shift is the segment so many seconds later: that of a piece in the recording that it was cut from. It has lists of
+// its own.
 func (s Segment) Shift(seconds float64) Segment {
 	s.Start, s.End = s.Start+seconds, s.End+seconds
 	s.Words, s.Characters = shifted(s.Words, seconds), shifted(s.Characters, seconds)
