@@ -54,6 +54,8 @@ func printHelp(w io.Writer, name string) error {
 		text, err = alignHelp()
 	case "export":
 		text, err = exportHelp()
+	case "info":
+		text, err = infoHelp()
 	case "lm":
 		text, err = lmHelp()
 	case "mem":
