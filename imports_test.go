@@ -31,23 +31,27 @@ var mayImport = map[string][]string{
 	"internal/machine":     {"internal/words"}, // what memory there is, and who uses it
 	"internal/control":     {},                 // asks a run in progress
 	"internal/ngram":       {"internal/words"}, // language models of n-grams
+	"internal/tensorboard": {},                 // event files
+	"internal/onnx":        {"internal/simd"},  // networks for other runtimes
 
 	"device": {},
-	"op":     {"internal/frames", "internal/philox", "internal/simd", "device"}, // every kernel is an op's
+	"op":     {"internal/frames", "internal/philox", "internal/simd", "internal/onnx", "device"}, // every kernel is an op's
 	"engine": {"device", "op"},
-	"model":  {"internal/frames", "internal/philox", "internal/patterns", "op"}, // not engine, and engine not model
+	"model":  {"internal/frames", "internal/philox", "internal/patterns", "internal/onnx", "op"}, // not engine, and engine not model
 
-	"data":       {"internal/frames", "internal/philox", "internal/simd", "internal/words"},
+	"data":       {"internal/frames", "internal/philox", "internal/simd", "internal/onnx", "internal/words"},
 	"checkpoint": {"internal/safetensors", "internal/words"},
 
-	"internal/scores":      {"internal/philox", "data"}, // what a model has made of a set, utterance by utterance
-	"recognize/decode":     {},                          // hypotheses, alignments and confidences of log-probabilities, whatever they come from
-	"recognize/transcript": {},                          // what was recognized, as files of several forms
+	"internal/scores":      {"internal/philox", "data"},                                      // what a model has made of a set, utterance by utterance
+	"recognize/decode":     {},                                                               // hypotheses, alignments and confidences of log-probabilities, whatever they come from
+	"recognize/transcript": {},                                                               // what was recognized, as files of several forms
+	"internal/watch":       {"internal/page", "internal/control", "internal/scores", "data"}, // shows runs over HTTP
 
 	"update":    {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
 	"recognize": {"internal/machine", "internal/ngram", "internal/scores", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize/decode", "recognize/transcript"},
-	"train":     {"internal/arenapage", "internal/control", "internal/machine", "internal/patterns", "internal/philox", "internal/rangetest", "internal/scores", "internal/settings", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
-	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/control", "internal/machine", "internal/ngram", "internal/scores", "internal/settings", "internal/words", "op", "data", "checkpoint", "recognize", "train", "recognize/transcript"},
+	"train":     {"internal/arenapage", "internal/control", "internal/machine", "internal/patterns", "internal/philox", "internal/rangetest", "internal/scores", "internal/settings", "internal/tensorboard", "internal/watch", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/control", "internal/machine", "internal/ngram", "internal/scores", "internal/settings", "internal/watch", "internal/words", "op", "data", "checkpoint", "recognize", "train", "recognize/transcript", "export"},
+	"export":    {"internal/onnx", "internal/safetensors", "internal/words", "model", "data", "checkpoint", "recognize"},
 	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd
 
 	"internal/ptx": {}, // the cards' kernels as committed files, and their compiler
@@ -68,7 +72,8 @@ var testsMayImport = map[string][]string{
 	"data":              {"op"},            // ids of tokens that both know
 	"update":            {"internal/safetensors", "checkpoint"},
 	"recognize":         {"internal/safetensors", "internal/philox", "internal/frames"},
-	"bench":             {"internal/settings", "train"}, // presets, as they are tried
+	"bench":             {"internal/settings", "train"},       // presets, as they are tried
+	"export":            {"device", "engine", "op", "update"}, // what an exported model is compared with
 	"train":             {"internal/safetensors", "internal/frames", "internal/philox"},
 }
 

@@ -115,7 +115,7 @@ func TestDescriptionIsChecked(t *testing.T) {
 	for want, change := range map[string][2]string{
 		"is damaged: unexpected end of JSON":                       {`}]`, ``},
 		"is damaged: invalid character":                            {`"network":`, `"network";`},
-		"has format 3, this version of konkanitrain reads up to 2": {`"format":1`, `"format":3`},
+		"has format 4, this version of konkanitrain reads up to 3": {`"format":1`, `"format":4`},
 		"features or text settings are missing":                    {`"features"`, `"feature"`},
 		"is damaged: features or text settings are missing":        {`"text"`, `"texts"`},
 		"the model's description has no vocabulary":                {`"vocabulary"`, `"words"`},

@@ -16,6 +16,7 @@ type EvaluateOptions struct {
 	PathMap      []string
 	SkipBadLines bool
 	BadLineLimit float64
+	Keys         []string               // of the manifests, whose values the utterances have
 	Progress     io.Writer              // the manifest's report and what is odd in its files; nil: none
 	PerUtterance func(Hypothesis) error // called for each utterance, in order; may be nil
 }
@@ -118,7 +119,7 @@ func (m *Model) makeRoom(l *data.Loader, set *data.Set, window int) error {
 		return fmt.Errorf("%s: %w; the longest of its utterances is %s (line %d), %.1f s: cut it, leave it out, or raise memory_limit",
 			set.Path, m.noRoom(bytes, fmt.Sprintf("reading %s at a time", words.Count(window, "utterance"))), u.ID, u.Line, u.Duration)
 	}
-	m.count([]*batch{{bytes: bytes, frames: longestOf(set)}})
+	m.count([]*batch{{bytes: bytes, frames: longestOf(set), rows: window}})
 	return nil
 }
 
@@ -135,7 +136,7 @@ func (m *Model) readManifests(ctx context.Context, manifests []string, o Evaluat
 	}
 	set, err := data.LoadAll(ctx, list, data.Options{
 		SampleRate: d.Features.SampleRate, Text: d.Policy, PathMap: paths, SkipBadLines: o.SkipBadLines, BadLimit: o.BadLineLimit,
-		KeepEmpty: true,
+		KeepEmpty: true, Keys: o.Keys,
 	})
 	if err != nil {
 		return nil, err

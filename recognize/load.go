@@ -229,12 +229,23 @@ func (m *Model) String() string { return m.Path + ": " + m.Description.String() 
 func (m *Model) SetDecoding(d Decoding) error {
 	r := m.recognizer
 	s := *r.script
-	var err error
-	s.Decoding = d
-	if s.fusion, err = d.load(s.tokenizer, s.policy, func(warning string) { fmt.Fprintln(m.log, "WARNING:", warning) }); err != nil {
+	s.Decoding, s.fusion = d, nil
+	if d.asksDecoder() && s.net.DecoderLayers == 0 {
+		return fmt.Errorf("%s has no decoder (it was trained with decoder_layers 0), and %s asks one: want --decoder beam, or a model with decoder_layers of 1 or more", m.Path, d.Decoder)
+	}
+	if !d.greedy() || d.Units {
+		f, err := d.load(s.tokenizer, s.policy, func(warning string) { fmt.Fprintln(m.log, "WARNING:", warning) })
+		if err != nil {
+			return err
+		}
+		s.fusion = f
+	} else if err := d.Check(); err != nil {
 		return err
 	}
-	m.models = s.fusion.bytes()
+	m.models = 0
+	if s.fusion != nil {
+		m.models = s.fusion.bytes()
+	}
 	if m.limited() {
 		if err := m.pools.Host.Hold("language model and hotwords", m.models); err != nil {
 			return err

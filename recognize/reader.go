@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"konkanitrain/data/text"
+	"konkanitrain/model"
 	"konkanitrain/recognize/decode"
 	"konkanitrain/recognize/transcript"
+	"konkanitrain/update"
 )
 
 // frameShift is the seconds between feature frames.
@@ -18,7 +20,8 @@ type script struct {
 	Decoding
 	tokenizer text.Tokenizer
 	policy    text.Policy
-	size      int     // V, of the network
+	net       model.Config
+	size      int     // V
 	frame     float64 // seconds of an encoder frame
 	fusion    *fusion // nil: the likeliest tokens' texts alone are wanted
 }
@@ -30,6 +33,7 @@ type reader struct {
 	greedy  *decode.Greedy
 	frames  decode.Frames
 	decoder decode.Decoder // nil: greedy
+	speller *speller       // nil: the network's decoder isn't asked
 	aligner *decode.Aligner
 	scores  []float64 // confidences
 }
@@ -46,57 +50,75 @@ func newReader(s *script) (*reader, error) {
 	if s.Decoding.greedy() {
 		return r, nil
 	}
-	beam, err := decode.NewBeam(s.fusion.vocabulary, s.fusion.beam(s.Decoding))
+	o := s.fusion.beam(s.Decoding)
+	if s.asksDecoder() {
+		r.speller = newSpeller(s.net)
+	}
+	if s.Decoder == Joint && s.AttentionWeight > 0 {
+		o.Decoder = &decode.Fusion{Model: r.speller, Weight: s.AttentionWeight}
+	}
+	beam, err := decode.NewBeam(s.fusion.vocabulary, o)
 	r.decoder = beam
 	return r, err
 }
 
 // Bytes is the most that an utterance of so many encoder frames makes the reader hold.
-func (r *reader) Bytes(frames int) int64 { return r.bytes(frames, r.Units) }
-
-// bytes is Bytes with words and characters, or without.
-func (r *reader) bytes(frames int, units bool) int64 {
+func (r *reader) Bytes(frames int) int64 {
 	sum := r.greedy.Bytes(frames, 1)
 	if r.decoder != nil {
 		sum += r.decoder.Bytes(frames, r.width())
 	}
-	if r.decoder != nil || units {
+	if r.speller != nil {
+		sum += r.speller.Bytes(frames, r.width())
+	}
+	if r.decoder != nil || r.Units {
 		sum += 4 * int64(frames) * int64(r.size)
 	}
-	if units {
+	if r.Units {
 		sum += r.aligner.Bytes(frames, frames)
 	}
 	return sum
 }
 
 // read is what the logits [S, V] of an utterance say.
-func (r *reader) read(logits []float32) heard { return r.readUnits(logits, r.Units) }
-
-// readUnits is read with words and characters, or without.
-func (r *reader) readUnits(logits []float32, units bool) heard {
+func (r *reader) read(logits []float32) heard {
 	best := r.greedy.Decode(decode.Frames{LogProbs: logits, V: r.size}, 1) // of logits it takes the same tokens
 	blanks := len(logits) / r.size
 	for _, s := range best[0].Spans {
 		blanks -= int(s.End - s.Start)
 	}
-	if r.decoder != nil || units {
+	if r.decoder != nil || r.Units {
 		r.frames.Set(logits, r.size)
 	}
 	if r.decoder != nil {
 		best = r.decoder.Decode(r.frames, r.width())
 	}
-	out := r.tell(best, units)
+	if r.Decoder == Rescore && r.AttentionWeight > 0 {
+		r.speller.rescore(best, r.AttentionWeight)
+	}
+	out := r.tell(best)
 	out.blanks, out.frames = blanks, len(logits)/r.size
 	return out
 }
 
+// search is read of what was kept of an utterance; step makes the decoder's steps.
+func (r *reader) search(u *listened, step func(*update.Step) error) heard {
+	if r.speller == nil {
+		return r.read(u.logits)
+	}
+	r.speller.begins(u, step)
+	out := r.read(u.logits)
+	out.err = r.speller.err
+	return out
+}
+
 // tell is what the best hypotheses for the frames at hand say.
-func (r *reader) tell(best []decode.Hypothesis, units bool) (out heard) {
+func (r *reader) tell(best []decode.Hypothesis) (out heard) {
 	out.Text = r.write(best[0].Tokens)
 	if r.NBest > 0 {
 		out.Alternatives = r.alternatives(best)
 	}
-	if units {
+	if r.Units {
 		out.Words, out.Characters = r.units(best[0])
 		r.calibrate(out.Words)
 		r.calibrate(out.Characters)

@@ -74,11 +74,12 @@ func (g *gathering) End(i int, err error) error {
 // what PlanTranscribe says, however many recordings there are and however long they are. Where a pass finds less than
 // that, pieces become shorter.
 func (m *Model) TranscribeAll(ctx context.Context, list []Recording, o TranscribeOptions, out Output) error {
-	if m.recognizer.script.fusion == nil { // pieces are joined by their words
-		if err := m.SetDecoding(m.recognizer.script.Decoding); err != nil {
-			return err
-		}
+	wanted := m.recognizer.script.Units
+	restore, err := m.withUnits() // pieces are joined by their words
+	if err != nil {
+		return err
 	}
+	defer restore()
 	features := m.Description.Features
 	features.Resampler = audio.NewResampler() // one set of kernels for all recordings
 	m.Description.Features.Resampler = features.Resampler
@@ -105,13 +106,28 @@ func (m *Model) TranscribeAll(ctx context.Context, list []Recording, o Transcrib
 	if err != nil {
 		return err
 	}
-	t := &transcribing{Model: m, listening: l, options: o, plan: plan, out: out, progress: Progress{}}
+	t := &transcribing{Model: m, listening: l, options: o, plan: plan, out: out, units: wanted}
 	for more := true; more; {
 		if more, err = t.batch(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// withUnits has words and characters read beside texts, until restore is called.
+func (m *Model) withUnits() (restore func(), err error) {
+	r := m.recognizer
+	script, readers := r.script, r.readers
+	s := *script
+	s.Units = true
+	if s.fusion == nil {
+		s.fusion, err = s.load(s.tokenizer, s.policy, func(warning string) { fmt.Fprintln(m.log, "WARNING:", warning) })
+	}
+	if err == nil && !script.Units {
+		err = r.use(s)
+	}
+	return func() { r.script, r.readers = script, readers }, err
 }
 
 // transcribing is a transcription.
@@ -121,6 +137,7 @@ type transcribing struct {
 	options  TranscribeOptions
 	plan     *TranscribePlan
 	out      Output
+	units    bool // out wants words and characters
 	progress Progress
 	batches  int
 
@@ -278,7 +295,7 @@ func (t *transcribing) give(s transcript.Segment) error {
 		return nil
 	}
 	t.some = true
-	if !t.recognizer.script.Units {
+	if !t.units {
 		s.Words, s.Characters = nil, nil
 	}
 	return t.out.Segment(s)

@@ -23,12 +23,7 @@ func (t *transcribing) recognize(ctx context.Context, pieces []*piece) ([]row, e
 	for i, p := range pieces {
 		window[i] = p.example
 	}
-	units := map[*data.Example]bool{} // of which words and characters are wanted
-	for i, p := range pieces {
-		// Whether the next piece shares a piece's end isn't known of the last one of a batch.
-		units[p.example] = t.recognizer.script.Units || p.joined > 0 || i+1 == len(pieces) || pieces[i+1].joined > 0
-	}
-	heard, err := t.hear(ctx, window, units)
+	heard, err := t.hear(ctx, window)
 	if err != nil {
 		return nil, err
 	}
@@ -46,10 +41,8 @@ func (t *transcribing) recognize(ctx context.Context, pieces []*piece) ([]row, e
 }
 
 // hear runs examples through the network. What doesn't fit even alone is halved.
-func (t *transcribing) hear(ctx context.Context, window []*data.Example, units map[*data.Example]bool) ([]row, error) {
-	heard, _, err := t.recognizer.each(ctx, window, model.Transcribing, func(r *reader, x *data.Example, logits []float32) heard {
-		return r.readUnits(logits, units[x])
-	})
+func (t *transcribing) hear(ctx context.Context, window []*data.Example) ([]row, error) {
+	heard, _, err := t.recognizer.decode(ctx, window, model.Transcribing)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +81,7 @@ func (t *transcribing) halve(ctx context.Context, x *data.Example, large *update
 		}
 	}
 	from, to := middle-overlap, middle+overlap
-	halves := []*data.Example{half(0, to), half(from, x.Frames)}
-	rows, err := t.hear(ctx, halves, map[*data.Example]bool{halves[0]: true, halves[1]: true})
+	rows, err := t.hear(ctx, []*data.Example{half(0, to), half(from, x.Frames)})
 	if err != nil {
 		return row{}, err
 	}

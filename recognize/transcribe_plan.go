@@ -148,7 +148,7 @@ func (m *Model) fill(p *TranscribePlan, pieces int) (err error) {
 	if err != nil {
 		return err
 	}
-	p.Decoding = m.recognizer.bytes(most, true)
+	p.Decoding = m.recognizer.Bytes(most, pieces*p.Workers+1)
 	variants := m.largest(most)
 	m.replica.Forget()
 	if err := m.replica.MakeTables(variants[0]); err != nil {
@@ -171,9 +171,19 @@ func (m *Model) fill(p *TranscribePlan, pieces int) (err error) {
 		}
 	}
 	room := m.replica.Room()
-	if prices[0].Bytes > room {
-		return m.noRoom(int64(p.Workers)*prices[0].Bytes, fmt.Sprintf("recognizing pieces of %g s", p.PieceSeconds))
+	least := prices[0].Bytes
+	if d := m.recognizer.script; d.asksDecoder() {
+		tokens := model.Shape{Frames: most}.Encoded(m.Description.Network) // CTC has no more than frames
+		step, err := m.replica.Prices([]update.Variant{update.Stepped(min(d.width(), update.MostPrefixes), most, tokens, m.Description.Network)})
+		if err != nil {
+			return err
+		}
+		least = max(least, step[0].Bytes)
 	}
+	if least > room {
+		return m.noRoom(int64(p.Workers)*least, fmt.Sprintf("recognizing pieces of %g s", p.PieceSeconds))
+	}
+	p.arena = least
 	for _, price := range prices {
 		if price.Bytes <= room {
 			p.arena = max(p.arena, price.Bytes)
@@ -204,7 +214,10 @@ const bucketsAnOctave = 16
 
 // largest are the largest programs that pieces of so many feature frames need, the one with a single row first.
 func (m *Model) largest(most int) (list []update.Variant) {
-	net, wishes := m.Description.Network, m.replica.Wishes()
+	net, wishes, purpose := m.Description.Network, m.replica.Wishes(), model.Transcribing
+	if m.recognizer.script.asksDecoder() {
+		purpose = model.Listening
+	}
 	for rows := 1; rows <= batchSize; rows *= 2 {
 		encoded := min(model.Shape{Frames: most}.Encoded(net), wishes.Rows/rows)
 		if rows == 1 {
@@ -213,7 +226,7 @@ func (m *Model) largest(most int) (list []update.Variant) {
 		if encoded < 1 {
 			break
 		}
-		list = append(list, update.Padded(rows, encoded*net.Subsampling, net))
+		list = append(list, update.Padded(purpose, rows, encoded*net.Subsampling, net))
 	}
 	return list
 }

@@ -8,15 +8,17 @@ import (
 
 	"konkanitrain/data"
 	"konkanitrain/data/audio"
-	"konkanitrain/model"
 	"konkanitrain/recognize/transcript"
 	"konkanitrain/update"
 )
 
 // What needs a file as a whole, as its text is aligned with all of it, reads files in batches.
 
+// hear is what is made of the rows of a window.
+type hear = func(window []*data.Example) ([]heard, error)
+
 // overFiles reads and recognizes the files of a queue, of which it fills in what is about the model.
-func (m *Model) overFiles(ctx context.Context, q *queue, read readRow, emit func(Transcript) error) error {
+func (m *Model) overFiles(ctx context.Context, q *queue, hear hear, emit func(Transcript) error) error {
 	features := m.Description.Features
 	features.Resampler = audio.NewResampler() // one set of kernels for all batches
 	q.net, q.sampleRate, q.workers = m.Description.Network, features.SampleRate, m.workers()
@@ -24,7 +26,7 @@ func (m *Model) overFiles(ctx context.Context, q *queue, read readRow, emit func
 	for now != nil && err == nil {
 		var next *batch
 		if next, err = m.begin(ctx, q, features); err == nil {
-			err = m.transcribe(ctx, now, next, read, emit)
+			err = m.transcribe(ctx, now, next, hear, emit)
 		}
 		now.close()
 		now = next
@@ -35,7 +37,7 @@ func (m *Model) overFiles(ctx context.Context, q *queue, read readRow, emit func
 
 // transcribe recognizes the files of a batch and emits what came out. Meanwhile those of the next batch are read, if
 // there is room for both.
-func (m *Model) transcribe(ctx context.Context, b, next *batch, read readRow, emit func(Transcript) error) error {
+func (m *Model) transcribe(ctx context.Context, b, next *batch, hear hear, emit func(Transcript) error) error {
 	results := map[*data.Utterance]Transcript{}
 	inHand := []*batch{b}
 	if next != nil && !b.alone && !next.alone {
@@ -57,7 +59,7 @@ func (m *Model) transcribe(ctx context.Context, b, next *batch, read readRow, em
 		for _, s := range append(warnings, longFiles(w.Examples)...) {
 			fmt.Fprintln(m.log, "WARNING:", s)
 		}
-		if err := m.recognize(ctx, w.Examples, read, results); err != nil {
+		if err := m.recognize(w.Examples, hear, results); err != nil {
 			return err
 		}
 		w.Release()
@@ -93,8 +95,8 @@ func longFiles(examples []*data.Example) (warnings []string) {
 }
 
 // recognize fills in the results of examples. Those for which there is not enough memory even alone have an error.
-func (m *Model) recognize(ctx context.Context, examples []*data.Example, read readRow, results map[*data.Utterance]Transcript) error {
-	rows, _, err := m.recognizer.each(ctx, examples, model.Transcribing, read)
+func (m *Model) recognize(examples []*data.Example, hear hear, results map[*data.Utterance]Transcript) error {
+	rows, err := hear(examples)
 	if err != nil {
 		return err
 	}

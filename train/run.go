@@ -47,7 +47,9 @@ type run struct {
 	meter       meter
 	finding     *finding // nil: the run is no range test
 
-	remote  remote // answers konkanitrain mem
+	library *engine.Library[update.Variant] // the network's programs
+
+	remote  remote // answers konkanitrain mem, and viewers
 	first   bool   // no update of this session is made yet
 	skipped skips
 	tested  *recognize.Evaluation // of the test set

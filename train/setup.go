@@ -39,7 +39,11 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	if o.Origin != nil && o.Origin.Checkpoint == nil {
 		r.ledger.sayNew()
 	}
+	if err := r.openPage(); err != nil {
+		return nil, err
+	}
 	if err := r.openDevice(o); err != nil {
+		r.remote.close()
 		return nil, err
 	}
 	r.stage("Start")
@@ -59,6 +63,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 		r.ledger.makeRoom,
 		r.begin,
 		r.listen,
+		r.show,
 	} {
 		if err := part(); err != nil {
 			err = r.withUsers(r.withMemoryAdvice(err))
@@ -112,13 +117,13 @@ func (r *run) allocate() error {
 	if err != nil {
 		return err
 	}
-	library := engine.NewLibrary(network)
+	r.library = engine.NewLibrary(network)
 	r.account(0)
-	workers, err := r.chooseWorkers(library)
+	workers, err := r.chooseWorkers(r.library)
 	if err != nil {
 		return err
 	}
-	replica, err := r.computing.NewReplica(r.pools, library, workers, r.cfg.Run.FP16, true)
+	replica, err := r.computing.NewReplica(r.pools, r.library, workers, r.cfg.Run.FP16, true)
 	if err != nil {
 		return err
 	}
@@ -189,7 +194,7 @@ func (r *run) begin() error {
 		}
 	}
 	r.recordValidation("start", first)
-	first["parameters"], first["workers"], first["config"] = s.Parameters, r.replica.Wishes().Workers, s.Config
+	first["total"], first["parameters"], first["workers"], first["config"] = r.total(), s.Parameters, r.replica.Wishes().Workers, s.Config
 	r.record("start", first)
 	r.report.begin(pace{begun: r.updater.Updates, total: r.total(), epochs: r.epochs(), sorted: r.cfg.Data.SortFirstEpochs})
 	r.ledger.started = time.Now()

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
 	"konkanitrain/internal/settings"
+	"konkanitrain/internal/watch"
 	"konkanitrain/update"
 )
 
@@ -34,6 +36,11 @@ func (c Config) Validate() error {
 	p.Require(!r.FindLR || r.ProfileSteps == 0, "find_lr profile_steps", "find_lr and profile_steps are both set, and each measures something else and stops: leave one of them out")
 	p.Require(r.InitFrom != "" || !r.InitPartial, "init_partial init_from", "init_partial is on, and init_from names no model to take anything from")
 	p.Add(settings.About("device", r.device().Check()))
+	if r.Listen != "" {
+		if _, err := watch.ParseAddress(r.Listen, r.ListenPublic); err != nil {
+			p.Add(settings.About("listen", fmt.Errorf("listen: %w", err)))
+		}
+	}
 	_, _, err = r.memory().Budget()
 	p.Add(settings.About("memory_limit", err))
 	p.Require(o.EMADecay == 0 || r.AverageLast == 0, "ema_decay average_last",
@@ -69,7 +76,7 @@ func (c Config) dataRules(p *settings.Problems) {
 		features.Normalize = feature.None // its statistics are not there yet
 	}
 	wrong := features.Validate()
-	p.Add(settings.About("num_mels sample_rate normalize", wrong))
+	p.Add(settings.About("num_mels sample_rate high_hz sample_scale normalize", wrong))
 	c.augmentRules(p)
 	if augment := c.Augment(); wrong == nil && augment.Validate() == nil {
 		p.Add(settings.About("vtlp num_mels", augment.CheckWarps(features)))

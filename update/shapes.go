@@ -126,6 +126,6 @@ func (r *Runner) Largest(met []Met) (most Met, bytes int64, err error) {
 }
 
 // Padded is the program that recognizes so many rows of up to so many feature frames.
-func Padded(rows, frames int, c model.Config) Variant {
-	return Ask{Purpose: model.Transcribing}.variant(bucket(rows, frames, 1, c), engine.RecomputeNone)
+func Padded(p model.Purpose, rows, frames int, c model.Config) Variant {
+	return Ask{Purpose: p}.variant(bucket(rows, frames, 1, c), engine.RecomputeNone)
 }

@@ -16,11 +16,16 @@ type tuning struct {
 	SaveDecoding string `yaml:"save_decoding" default:"" check:"path" zero:"none is written" help:"YAML file to write for --decoding: the settings of decoding, tuned where --tune is given, and the calibration of confidences on the manifest"`
 }
 
-func (t tuning) rules(p *settings.Problems, d decoding, json bool) {
-	if t.Tune && d.Decoder == string(recognize.Greedy) {
+// tuneRules are what these settings have to agree with.
+func (c *evalConfig) tuneRules(p *settings.Problems) {
+	if c.Tune && c.Decoder == string(recognize.Greedy) {
 		p.Add(settings.Problemf("tune", "tune looks for the weights of a beam search, and the decoder is greedy: want --decoder beam"))
 	}
-	if (t.Tune || t.Reliability || t.SaveDecoding != "") && json {
+	if c.Tune && (c.PerUtterance != "" || len(c.Alignments) > 0 || len(c.By) > 0 || c.Against != "") {
+		p.Add(settings.Problemf("tune", "tune prints a table of weights alone: leave out per_utterance, alignments, by and against, "+
+			"and give them with the weights that are found"))
+	}
+	if (c.Tune || c.Reliability || c.SaveDecoding != "") && c.JSON {
 		p.Add(settings.Problemf("json", "json has no place for what tune, reliability and save_decoding print: leave it out"))
 	}
 }
@@ -29,13 +34,20 @@ func (t tuning) rules(p *settings.Problems, d decoding, json bool) {
 func (t tuning) wantsWords() bool { return t.Reliability || t.SaveDecoding != "" }
 
 // runTune looks for weights.
-func (c *evalConfig) runTune(ctx context.Context, model *recognize.Model, d recognize.Decoding, o recognize.EvaluateOptions, s streams) error {
-	row := func(name string, t recognize.Trial) {
-		fmt.Fprintf(s.out, "%-8s %9s %13s  %v  %v\n", name, weight(d.LM != "" && name != "greedy", t.LMWeight),
-			weight(name != "greedy", t.LengthWeight), rate(t.Score.WER()), rate(t.Score.CER()))
+func (c *evalConfig) runTune(ctx context.Context, o *options, d recognize.Decoding, s streams) error {
+	model, err := o.open(c.trained, c.machine, s.err)
+	if err != nil {
+		return err
 	}
-	fmt.Fprintf(s.out, "%-8s %9s %13s  %8s  %8s\n", "decoder", "lm_weight", "length_weight", "WER", "CER")
-	t, err := model.Tune(ctx, c.Manifest, d, o, func(t recognize.Trial) {
+	defer model.Close()
+	decoder := d.Decoder == recognize.Joint || d.Decoder == recognize.Rescore
+	row := func(name string, t recognize.Trial) {
+		greedy := t.Decoder == "" || t.Decoder == recognize.Greedy
+		fmt.Fprintf(s.out, "%-8s %9s %13s %16s  %v  %v\n", name, weight(d.LM != "" && !greedy, t.LMWeight), weight(!greedy, t.LengthWeight),
+			weight(decoder && !greedy, t.AttentionWeight), rate(t.Score.WER()), rate(t.Score.CER()))
+	}
+	fmt.Fprintf(s.out, "%-8s %9s %13s %16s  %8s  %8s\n", "decoder", "lm_weight", "length_weight", "attention_weight", "WER", "CER")
+	t, err := model.Tune(ctx, c.Manifest, d, c.scoring(s.err), func(t recognize.Trial) {
 		name := string(t.Decoder)
 		if name == "" {
 			name = string(recognize.Greedy)
@@ -104,5 +116,8 @@ func flagsOf(d decoding, tuned recognize.Decoding) string {
 		fmt.Fprintf(&b, " --lm %s --lm_weight %v", d.LM, tuned.LMWeight)
 	}
 	fmt.Fprintf(&b, " --length_weight %v", tuned.LengthWeight)
+	if tuned.Decoder == recognize.Joint || tuned.Decoder == recognize.Rescore {
+		fmt.Fprintf(&b, " --attention_weight %v", tuned.AttentionWeight)
+	}
 	return b.String()
 }

@@ -38,14 +38,14 @@ func newTranscribeProgress(o *sheet, s streams) *transcribeProgress {
 	now := time.Now()
 	p := &transcribeProgress{out: s.err, tty: isTerminal(s.err) && !o.tty, known: true, first: o.state.Ended, begun: now, next: now.Add(betweenLines)}
 	for _, r := range o.all[o.state.Ended:] {
-		w := about(r)
+		w := secondsOf(r)
 		p.weights, p.total, p.known = append(p.weights, w), p.total+w, p.known && w > 0
 	}
 	return p
 }
 
-// about is how long a recording is, without a look at it.
-func about(r recognize.Recording) float64 {
+// secondsOf is about how long a recording is, without a look at it.
+func secondsOf(r recognize.Recording) float64 {
 	switch file, isFile := r.Source.(audio.File); {
 	case r.Duration > 0:
 		return r.Duration

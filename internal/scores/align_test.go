@@ -183,8 +183,8 @@ func TestLay(t *testing.T) {
 		ref, hyp := randomText(rng, 9), randomText(rng, 9)
 		pairs := AlignClusters(ref, hyp)
 		for i, r := range Lay(pairs, 12) {
-			w := max(width(r.Ref), width(r.Hyp))
-			if w > 12 || width(r.Marks) > w {
+			w := max(Width(r.Ref), Width(r.Hyp))
+			if w > 12 || Width(r.Marks) > w {
 				t.Errorf("%q and %q: line %d has %d columns: %q", ref, hyp, i, w, r)
 			}
 		}

@@ -120,7 +120,7 @@ type Contrast struct {
 	More       int       `json:"more"`               // in which it makes more
 }
 
-// compare compares outcomes, utterance by utterance. The interval of the difference, and how probable an improvement is,
+// compare compares outcomes, utterance by utterance. The difference's interval and the probability of an improvement
 // come from resamples of pairs (Bisani and Ney 2004, section 3). p is that of a two-sided matched pairs test, by
 // approximate randomization (Noreen, "Computer-intensive methods for testing hypotheses", 1989): were the models alike,
 // the results of each utterance might as well be the other's, so in each trial a coin says for every utterance whether

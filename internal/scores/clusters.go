@@ -85,5 +85,5 @@ func shown(cluster string) string {
 	return cluster
 }
 
-// width is how many columns of a terminal a text takes.
-func width(text string) int { return uniseg.StringWidth(text) }
+// Width is how many columns of a terminal a text takes, with a font of fixed width.
+func Width(text string) int { return uniseg.StringWidth(text) }

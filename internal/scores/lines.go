@@ -36,7 +36,22 @@ func fitting(pairs []Pair, columns int) int {
 }
 
 // width is the number of columns that a pair takes: that of the wider side.
-func (p Pair) width() int { return max(1, width(shown(p.Ref)), width(shown(p.Hyp))) }
+func (p Pair) width() int { return max(1, Width(shown(p.Ref)), Width(shown(p.Hyp))) }
+
+// Fit is a text in just so many columns: with spaces behind it, or cut where it is longer.
+func Fit(text string, columns int) string {
+	var b strings.Builder
+	used := 0
+	for _, cluster := range Clusters(text) {
+		n := Width(shown(cluster))
+		if used+n > columns {
+			break
+		}
+		b.WriteString(shown(cluster))
+		used += n
+	}
+	return b.String() + strings.Repeat(" ", columns-used)
+}
 
 func lay(pairs []Pair) Rows {
 	var ref, hyp, marks strings.Builder
@@ -58,5 +73,5 @@ func fill(b *strings.Builder, cluster string, n int) {
 	}
 	s := shown(cluster)
 	b.WriteString(s)
-	b.WriteString(strings.Repeat(" ", n-width(s)))
+	b.WriteString(strings.Repeat(" ", n-Width(s)))
 }
