@@ -175,12 +175,13 @@ func (c *Cutter) skip(samples int) {
 	}
 }
 
-// What is a pause, in frames and in dB.
+// What is a pause, in frames and in dB. A sentence that was recorded or made alone has about trailing frames behind it,
+// and hardly any before.
 const (
-	least     = 25   // frames, 0.25 s: closures of stops are shorter
+	least     = 20   // frames: closures of stops are shorter than 0.2 s
+	clearly   = 25   // frames of a pause that is cut in without looking for a longer one
 	early     = 100  // frames of a piece before which it is not cut
-	trailing  = 40   // frames of a pause that stay with what is before it, and
-	lead      = 1    // with what is behind it: sentences that were recorded alone have about as many
+	trailing  = 40   // frames of a pause that stay with what is before it
 	softly    = 10   // frames in which a word may begin more softly than speech is
 	rising    = 3.0  // above the pause: there it begins
 	below     = 30.0 // of speech, at least: then it is quiet whatever the noise
@@ -243,7 +244,7 @@ func (l levels) onset(to int) int {
 	for next > soft && l.energy[next-1] > level+rising {
 		next--
 	}
-	return max(next-lead, 0)
+	return next
 }
 
 // quietTail is from where on all frames are quiet.
@@ -268,22 +269,22 @@ func (c *Cutter) leading(l levels) int {
 	return next * c.o.frame()
 }
 
-// pause finds the first pause of a piece in which to cut it: the samples where what is before it ends and where what is
-// behind it starts. Of a long pause a part is left out, if nothing is said in that. ok says whether there is a pause.
+// pause finds the pause of a piece in which to cut it, the first clear one or else the longest: the samples where what is
+// before it ends and where what is behind it starts. Of a long pause a part is left out, if nothing is said in that. ok
+// says whether there is a pause.
 func (c *Cutter) pause(l levels) (end, next int, ok bool) {
-	for from := 0; from < len(l.energy); {
+	longest := 0
+	for from := 0; from < len(l.energy) && longest < clearly; {
 		to, pause := l.run(from)
-		if !pause || from < early {
-			from = to + 1
-			continue
+		if pause && from >= early && to-from > longest {
+			longest, next = to-from, l.onset(to)
+			if end = min(from+trailing, next); !c.still(l.energy[end:next]) {
+				end = next
+			}
 		}
-		next = l.onset(to)
-		if end = min(from+trailing, next); !c.still(l.energy[end:next]) {
-			end = next
-		}
-		return end * c.o.frame(), next * c.o.frame(), true
+		from = to + 1
 	}
-	return 0, 0, false
+	return end * c.o.frame(), next * c.o.frame(), longest > 0
 }
 
 // energies measures the frames of a piece: the mean square about their mean, in dB of full scale.
