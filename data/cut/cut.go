@@ -179,7 +179,9 @@ func (c *Cutter) skip(samples int) {
 // and hardly any before.
 const (
 	least     = 20   // frames: closures of stops are shorter than 0.2 s
-	clearly   = 25   // frames of a pause that is cut in without looking for a longer one
+	clearly   = 25   // frames of a pause that is cut in, unless within
+	soon      = 300  // frames one follows that is
+	longer    = 1.6  // times as long
 	early     = 100  // frames of a piece before which it is not cut
 	trailing  = 40   // frames of a pause that stay with what is before it
 	softly    = 10   // frames in which a word may begin more softly than speech is
@@ -269,22 +271,25 @@ func (c *Cutter) leading(l levels) int {
 	return next * c.o.frame()
 }
 
-// pause finds the pause of a piece in which to cut it, the first clear one or else the longest: the samples where what is
-// before it ends and where what is behind it starts. Of a long pause a part is left out, if nothing is said in that. ok
-// says whether there is a pause.
+// pause finds the pause of a piece in which to cut it: the first clear one, unless a much longer one follows soon; where
+// none is clear the longest. It is the samples where what is before it ends and where what is behind it starts. Of a
+// long pause a part is left out, if nothing is said in that. ok says whether there is a pause.
 func (c *Cutter) pause(l levels) (end, next int, ok bool) {
-	longest := 0
-	for from := 0; from < len(l.energy) && longest < clearly; {
+	best, until := 0, len(l.energy) // frames of the pause chosen, and up to where a longer one may follow
+	for from := 0; from < until; {
 		to, pause := l.run(from)
-		if pause && from >= early && to-from > longest {
-			longest, next = to-from, l.onset(to)
+		if pause && from >= early && float64(to-from) >= longer*float64(best) {
+			if best < clearly && to-from >= clearly {
+				until = min(to+soon, until)
+			}
+			best, next = to-from, l.onset(to)
 			if end = min(from+trailing, next); !c.still(l.energy[end:next]) {
 				end = next
 			}
 		}
 		from = to + 1
 	}
-	return end * c.o.frame(), next * c.o.frame(), longest > 0
+	return end * c.o.frame(), next * c.o.frame(), best > 0
 }
 
 // energies measures the frames of a piece: the mean square about their mean, in dB of full scale.
