@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"internal/control":     {},                 // asks a run in progress
 	"internal/ngram":       {"internal/words"}, // language models of n-grams
 	"internal/tensorboard": {},                 // event files
+	"internal/mlflow":      {},                 // tells a tracking server of a run
 
 	"device": {},
 	"op":     {"internal/frames", "internal/philox", "internal/simd", "device"}, // every kernel is an op's
@@ -43,7 +44,7 @@ var mayImport = map[string][]string{
 
 	"update":    {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
 	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
-	"train":     {"internal/philox", "internal/arenapage", "internal/rangetest", "internal/settings", "internal/patterns", "internal/words", "internal/machine", "internal/control", "internal/tensorboard", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"train":     {"internal/philox", "internal/arenapage", "internal/rangetest", "internal/settings", "internal/patterns", "internal/words", "internal/machine", "internal/control", "internal/tensorboard", "internal/mlflow", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
 	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/ngram", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd
 

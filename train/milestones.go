@@ -17,12 +17,16 @@ func (r *run) overdue() bool {
 	return r.sets.val != nil && n > 0 && s.Judged != n && (every == 0 && s.Progress.Window == 0 || every > 0 && n%every == 0)
 }
 
+// due says whether something is due that is to be done every so many updates, or where every is 0 after each epoch:
+// behind the window at hand, which gave an update or didn't.
+func (r *run) due(every int, epochDone, updated bool) bool {
+	return every == 0 && epochDone || every > 0 && updated && r.updater.Updates%every == 0
+}
+
 // milestones validates, saves and cleans up where one of these is due.
 func (r *run) milestones(ctx context.Context, epochDone, updated bool) error {
 	n := r.updater.Updates
-	due := func(every int) bool {
-		return every == 0 && epochDone || every > 0 && updated && n%every == 0
-	}
+	due := func(every int) bool { return r.due(every, epochDone, updated) }
 	if r.cfg.Run.measuring() {
 		return nil
 	}
@@ -73,8 +77,8 @@ func (r *run) saidInterrupted() error {
 }
 
 // score scores a set with the weights in memory, or with their moving averages where there are any, and names files
-// that can't be read any more.
-func (r *run) score(ctx context.Context, s *scored) (e *recognize.Evaluation, err error) {
+// that can't be read any more. each gets what was made of each utterance; nil: nobody wants it.
+func (r *run) score(ctx context.Context, s *scored, each func(recognize.Hypothesis) error) (e *recognize.Evaluation, err error) {
 	if r.ledger.memory.averages {
 		if err := r.replica.ExchangeAverages(); err != nil {
 			return nil, err
@@ -85,7 +89,7 @@ func (r *run) score(ctx context.Context, s *scored) (e *recognize.Evaluation, er
 			}
 		}()
 	}
-	e, err = r.judge.Score(ctx, s.loader, nil)
+	e, err = r.judge.Score(ctx, s.loader, each)
 	r.warn(s.loader)
 	return e, err
 }
@@ -110,7 +114,7 @@ func (r *run) ofAverages() string {
 func (r *run) validate(ctx context.Context) error {
 	r.replica.Trim()
 	r.stage("Before Validation")
-	e, err := r.score(ctx, r.sets.val)
+	e, err := r.score(ctx, r.sets.val, r.board.sample())
 	if err != nil {
 		return err
 	}
@@ -126,6 +130,7 @@ func (r *run) validate(ctx context.Context) error {
 		Blanks  blanks `json:"odd_blanks,omitempty"`
 		*recognize.Evaluation
 	}{r.updater.Updates, r.scores(), odd, e})
+	r.board.samples(r)
 	return nil
 }
 
@@ -170,7 +175,7 @@ func (r *run) finish(ctx context.Context) error {
 		return err
 	}
 	r.stage("Before Test")
-	e, err := r.score(ctx, r.sets.test)
+	e, err := r.score(ctx, r.sets.test, nil)
 	r.stage("After Test")
 	if err != nil {
 		if ctx.Err() != nil {

@@ -8,6 +8,7 @@ import (
 	"konkanitrain/device"
 	"konkanitrain/engine"
 	"konkanitrain/internal/machine"
+	"konkanitrain/internal/mlflow"
 	"konkanitrain/internal/rangetest"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
@@ -37,12 +38,17 @@ type run struct {
 	computing   *recognize.Device       // the same, but for tests
 	reliefs     [update.Lowered + 1]int // how often each was needed in this session
 	replica     update.Replica
+	program     func(update.Variant) (*engine.Program, error) // what the replica runs of a shape
 	updater     *update.Updater
 	judge       *recognize.Recognizer // scores with the weights in training
 	ledger      *ledger
 	snapshot    *snapshot // nil: none is taken
 	report      *reporter
 	metrics     *metrics
+	board       *board          // nil: no event files are written
+	tracker     *mlflow.Tracker // nil: no server is told of the run
+	status      mlflow.Status   // what became of it
+	largest     update.Variant  // with the most memory of those to come
 	meter       meter
 	finding     *finding // nil: the run is no range test
 
@@ -106,6 +112,7 @@ func Run(ctx context.Context, cfg Config, o Options) (*Result, error) {
 	defer r.close()
 	r.replica.Trim() // compiling has left garbage
 	err = r.ending(ctx)
+	r.status = statusOf(err)
 	return r.result(), err
 }
 
@@ -136,6 +143,8 @@ func (r *run) close() {
 	if r.metrics != nil {
 		r.sayPerformance()
 		_ = r.metrics.close() // each line was written when it was due
+		r.board.close()
+		r.closeTracker()
 	}
 	if r.replica != nil {
 		r.replica.Close()

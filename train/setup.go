@@ -113,6 +113,7 @@ func (r *run) allocate() error {
 		return err
 	}
 	library := engine.NewLibrary(network)
+	r.program = library.Program
 	r.account(0)
 	workers, err := r.chooseWorkers(library)
 	if err != nil {
@@ -173,6 +174,10 @@ func (r *run) begin() error {
 		if r.metrics, err = openMetrics(r.logDir(), r.logRun()); err != nil {
 			return err
 		}
+		r.metrics.tell = r.tell
+		if err := r.openBoard(); err != nil {
+			return err
+		}
 	}
 	s := &r.ledger.state
 	first := map[string]any{"update": r.updater.Updates, "parameters": s.Parameters, "workers": r.replica.Wishes().Workers, "config": s.Config}
@@ -185,6 +190,9 @@ func (r *run) begin() error {
 		}
 	}
 	r.record("start", first)
+	if err := r.openTracker(); err != nil { // what was told before the start is of another run
+		return err
+	}
 	r.report.begin(pace{begun: r.updater.Updates, total: r.total(), epochs: r.epochs(), sorted: r.cfg.Data.SortFirstEpochs})
 	r.ledger.started = time.Now()
 	return nil
