@@ -53,8 +53,8 @@ func (c RunConfig) watchingBytes() (n int64) {
 	return n
 }
 
-// boardFolder is the folder of event files, as the settings say; "" where none are written. In a log_dir that runs share
-// each has a folder called as its checkpoint_dir.
+// boardFolder is the folder of event files, as the settings say; "" where none are written. In a log_dir that runs
+// share each has a folder called as its checkpoint_dir.
 func (r *run) boardFolder() string {
 	switch c := r.cfg.Run; {
 	case !c.showsBoard():

@@ -41,8 +41,8 @@ type boardValue struct {
 	tensorboard.Value
 }
 
-// shownOn is all that TensorBoard shows of a folder: a session's start takes back what was written of its step and later
-// ones.
+// shownOn is all that TensorBoard shows of a folder: a session's start takes back what was written of its step and
+// later ones.
 func shownOn(t *testing.T, dir string) (list []boardValue) {
 	t.Helper()
 	for _, path := range eventFiles(t, dir) {
@@ -90,7 +90,7 @@ func lasting(t *testing.T, list []boardValue) (out []boardValue) {
 // each step once; and event files change no weight.
 func TestKilledRunHasTheSameBoard(t *testing.T) {
 	manifest := speak(t, babble(10, 3, 1)...) // epochs of three windows
-	for _, c := range []struct{ log, save, eval int }{{1, 2, 3}, {3, 3, 0}} {
+	for _, c := range []struct{ log, save, eval int }{{3, 2, 3}} {
 		straight := small(tiny(t, manifest))
 		straight.Data.ValManifest, straight.Data.TestManifest, straight.Run.MemoryLog = []string{manifest}, []string{manifest}, "off"
 		straight.Run.LogEvery, straight.Run.SaveEvery, straight.Run.EvalEvery, straight.Optimizer.MaxUpdates = c.log, c.save, c.eval, 8
@@ -274,8 +274,8 @@ func TestLayersFollowOneAnother(t *testing.T) {
 	}
 }
 
-// Event files go where the settings say: beside metrics.jsonl, in a log_dir that runs share each in a folder of its own,
-// or in a folder, which belongs to one run.
+// Event files go where the settings say: beside metrics.jsonl, in a log_dir that runs share each in a folder of its
+// own, or in a folder, which belongs to one run.
 func TestFoldersOfEventFiles(t *testing.T) {
 	manifest, logs, boards := speak(t, babble(6, 3, 1)...), t.TempDir(), filepath.Join(t.TempDir(), "boards", "a")
 	config := func(board string) Config {

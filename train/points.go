@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What metrics.jsonl says in numbers goes to TensorBoard and MLflow as points of curves. A curve is called like its key:
-// train/loss is loss of the records of updates, and what lies deeper has a group of its own, as train_memory/peak.
+// What metrics.jsonl says in numbers goes to TensorBoard and MLflow as points of curves. A curve is called like its
+// key: train/loss is loss of the records of updates, and what lies deeper has a group of its own, as train_memory/peak.
 
 // points are the numbers of a record.
 type points struct {

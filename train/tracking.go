@@ -161,7 +161,8 @@ func paramsOf(settings json.RawMessage) map[string]string {
 	return params
 }
 
-// tagsOf are what MLflow's own clients say of who runs: the program, and the revision of its source where that is known.
+// tagsOf are what MLflow's own clients say of who runs: the program, and the revision of its source where that is
+// known.
 func tagsOf() map[string]string {
 	tags := map[string]string{"mlflow.source.name": "konkanitrain", "mlflow.source.type": "LOCAL"}
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -33,8 +33,8 @@ var palette = func() (list color.Palette) {
 }()
 
 // Image is the picture of a program without the page: buffers by their place in the arena, upwards, over the steps in
-// which they hold data, in the colors of what they belong to, and a line at the most that is in use. The error says what
-// in p contradicts itself.
+// which they hold data, in the colors of what they belong to, and a line at the most that is in use. The error says
+// what in p contradicts itself.
 func Image(p Program) (*image.Paletted, error) {
 	if err := p.check(); err != nil {
 		return nil, err
