@@ -196,8 +196,8 @@ func TestTrackedRun(t *testing.T) {
 	mustEqualRun(t, cfg.Run.CheckpointDir, without.Run.CheckpointDir, 8)
 }
 
-// A run that was killed and goes on is the same one at the server, which has each point once, whatever it had of it; one
-// in another folder is another.
+// A run that was killed and goes on is the same one at the server, which has each point once, whatever it had of it;
+// one in another folder is another.
 func TestTrackedRunGoesOn(t *testing.T) {
 	s := newTrackingServer(t)
 	straight := trackedConfig(t, s)
