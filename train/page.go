@@ -71,13 +71,8 @@ func (r *run) findScored(u *scores.Utterance) *data.Utterance {
 	return nil
 }
 
-// pageBytes is what showing the run takes at most.
-func (r *run) pageBytes() int64 {
-	if r.cfg.Run.Listen == "" || r.cfg.Run.measuring() {
-		return 0
-	}
-	return watch.Bytes(1)
-}
+// showsPage says whether a page is asked for.
+func (c RunConfig) showsPage() bool { return c.Listen != "" && !c.measuring() }
 
 // mostStretches is in how many parts a step of training is recorded.
 const mostStretches = 240
