@@ -17,7 +17,6 @@ import (
 	"konkanitrain/data"
 	"konkanitrain/data/audio"
 	"konkanitrain/data/feature"
-	"konkanitrain/data/text"
 	"konkanitrain/device"
 	"konkanitrain/engine"
 	"konkanitrain/internal/onnx"
@@ -189,15 +188,6 @@ func logSoftmax(x []float32, v int) (y []float32) {
 	return y
 }
 
-// best is the text of the best path.
-func best(d *recognize.Description, logits []float32) string {
-	var ids []int32
-	for row := range slices.Chunk(logits, d.Network.Vocab) {
-		ids = append(ids, int32(slices.Index(row, slices.Max(row))))
-	}
-	return d.Policy.Normalize(d.Vocabulary.Decode(text.Collapse(nil, ids)))
-}
-
 // noises are made-up sounds of these lengths, in samples.
 func noises(lengths ...int) (all []heard) {
 	r := rand.New(rand.NewPCG(4, 4))
@@ -325,7 +315,7 @@ func TestTrainedModelInSherpa(t *testing.T) {
 				Text  string
 				Times []float64
 			}
-			onnxrun.Python(t, sherpaScript, question, &answers)
+			onnxrun.Python(t, onnxrun.Variable, sherpaScript, question, &answers)
 			others := 0
 			for i, a := range answers {
 				if want := best(m.Description, all[i].logits); strings.TrimSpace(a.Text) != want {
