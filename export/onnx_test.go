@@ -83,7 +83,8 @@ func listen(t *testing.T, m *recognize.Stored, all []heard) {
 	}
 }
 
-// batch is the input of a graph for some utterances, padded by so much with what would spoil everything if it were heard.
+// batch is the input of a graph for some utterances, padded by so much with what would spoil everything if it were
+// heard.
 func batch(d *recognize.Description, place Place, all []heard, padding int) map[string]onnxrun.Array {
 	size := func(u heard) (n, width int) {
 		if place == In {

@@ -1,5 +1,5 @@
-// Package onnxrun runs ONNX models with PyPI's onnx and onnxruntime, in tests. The environment's KONKANITRAIN_ONNX names
-// a Python that has both.
+// Package onnxrun runs ONNX models with PyPI's onnx and onnxruntime, in tests. The environment's KONKANITRAIN_ONNX
+// names a Python that has both.
 package onnxrun
 
 import (
