@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,9 +35,9 @@ type Description struct {
 const metadataKey = "konkanitrain"
 
 // descriptionFormat is the version of a description. It changes when an older program would misread it; what is only
-// added is passed over by older programs. Format 2 has tokenizers and rules for texts that format 1 has not: what has
-// none of them is written in format 1.
-const descriptionFormat = 2
+// added is passed over by older programs. Format 2 has tokenizers and rules for texts that format 1 has not, format 3
+// another scale of samples and another upper edge of the mel bins: what has none of them is written in format 1.
+const descriptionFormat = 3
 
 // written is a description as it is written.
 type written struct {
@@ -55,6 +56,9 @@ type writtenFeatures struct {
 	SampleRate int     `json:"sample_rate"` // Hz
 	LowHz      float64 `json:"low_hz"`
 	Normalize  string  `json:"normalize"`
+	// What came later is left out where it is as it was before.
+	HighHz      float64 `json:"high_hz,omitempty"`
+	SampleScale float64 `json:"sample_scale,omitempty"`
 	// Of global normalization, over the training set: the number of frames, and of each bin mean and deviation.
 	Frames    int64     `json:"frames,omitempty"`
 	Mean      []float64 `json:"mean,omitempty"`
@@ -72,11 +76,14 @@ type writtenPolicy struct {
 
 // format is the lowest whose programs read the description rightly.
 func (d *Description) format() int {
+	if d.Features.HighHz != 0 || d.Features.SampleScale != feature.SixteenBits {
+		return 3
+	}
 	_, characters := text.Bare(d.Vocabulary).(*text.Vocabulary)
 	if old := (text.Policy{KeepJoiners: d.Policy.KeepJoiners, FoldDigits: d.Policy.FoldDigits}); characters && d.Policy == old {
 		return 1
 	}
-	return descriptionFormat
+	return 2
 }
 
 // Encode makes the metadata entries that describe a model in its file. They are the same for the same weights: the time
@@ -87,8 +94,11 @@ func (d *Description) Encode() (map[string]string, error) {
 	}
 	w := written{
 		Format: d.format(), Network: d.Network, Vocabulary: text.Stored{Tokenizer: d.Vocabulary}, Update: d.Update, EMADecay: d.EMADecay, MeanOf: d.MeanOf,
-		Features: &writtenFeatures{SampleRate: d.Features.SampleRate, LowHz: d.Features.LowHz, Normalize: d.Features.Normalize},
+		Features: &writtenFeatures{SampleRate: d.Features.SampleRate, LowHz: d.Features.LowHz, Normalize: d.Features.Normalize, HighHz: d.Features.HighHz},
 		Text:     (*writtenPolicy)(&d.Policy),
+	}
+	if d.Features.SampleScale != feature.SixteenBits {
+		w.Features.SampleScale = d.Features.SampleScale
 	}
 	if s := d.Features.Stats; s != nil {
 		w.Features.Frames, w.Features.Mean, w.Features.Deviation = s.Frames, s.Mean, s.Deviation
@@ -134,7 +144,8 @@ func Decode(metadata map[string]string) (*Description, error) {
 	d := &Description{
 		Network: w.Network, Vocabulary: w.Vocabulary.Tokenizer, Policy: text.Policy(*w.Text), Update: w.Update, EMADecay: w.EMADecay, MeanOf: w.MeanOf, Score: w.Score,
 		Features: feature.Options{
-			SampleRate: w.Features.SampleRate, NumMels: w.Network.NumMels, LowHz: w.Features.LowHz, Normalize: w.Features.Normalize,
+			SampleRate: w.Features.SampleRate, NumMels: w.Network.NumMels, LowHz: w.Features.LowHz, HighHz: w.Features.HighHz,
+			SampleScale: cmp.Or(w.Features.SampleScale, feature.SixteenBits), Normalize: w.Features.Normalize,
 		},
 	}
 	if w.Features.Mean != nil || w.Features.Deviation != nil {

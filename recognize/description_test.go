@@ -115,7 +115,7 @@ func TestDescriptionIsChecked(t *testing.T) {
 	for want, change := range map[string][2]string{
 		"is damaged: unexpected end of JSON":                       {`}]`, ``},
 		"is damaged: invalid character":                            {`"network":`, `"network";`},
-		"has format 3, this version of konkanitrain reads up to 2": {`"format":1`, `"format":3`},
+		"has format 4, this version of konkanitrain reads up to 3": {`"format":1`, `"format":4`},
 		"features or text settings are missing":                    {`"features"`, `"feature"`},
 		"is damaged: features or text settings are missing":        {`"text"`, `"texts"`},
 		"the model's description has no vocabulary":                {`"vocabulary"`, `"words"`},
@@ -227,4 +227,27 @@ func FuzzOldState(f *testing.F) {
 			t.Fatalf("%q was read and can't be written: %v", state, err)
 		}
 	})
+}
+
+// Another scale of samples and another upper edge of the mel bins are a part of the description, in a format that older
+// programs refuse; without them it is what it was before there were such settings.
+func TestDescriptionOfOtherFeatures(t *testing.T) {
+	plain, err := full(t).Encode()
+	if err != nil || strings.Contains(plain[metadataKey], "high_hz") || strings.Contains(plain[metadataKey], "sample_scale") ||
+		!strings.Contains(plain[metadataKey], `"format":1,`) {
+		t.Errorf("%v, %v", plain, err)
+	}
+	for _, change := range []func(*feature.Options){
+		func(f *feature.Options) { f.HighHz = -400 }, func(f *feature.Options) { f.SampleScale = 1 }, func(f *feature.Options) { f.HighHz, f.SampleScale = 3000, 2.5 },
+	} {
+		d := full(t)
+		change(&d.Features)
+		encoded, err := d.Encode()
+		if err != nil || !strings.Contains(encoded[metadataKey], `"format":3,`) {
+			t.Fatal(encoded, err)
+		}
+		if back, err := Decode(encoded); err != nil || back.Features.HighHz != d.Features.HighHz || back.Features.SampleScale != d.Features.SampleScale {
+			t.Errorf("%+v, want %+v (%v)", back, d, err)
+		}
+	}
 }

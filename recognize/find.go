@@ -21,6 +21,7 @@ type found struct {
 	file        string // the safetensors file
 	description *Description
 	load        func([]checkpoint.Tensor) error // its weights
+	state       json.RawMessage                 // of its checkpoint; nil of a lone file
 }
 
 // finder looks for a model. It warns of each thing once, however often it has to look.
@@ -65,16 +66,11 @@ func Describe(path string) (*Description, error) {
 // Find is Describe for all paths that [Load] takes: of a checkpoint_dir it describes the model that Load would choose.
 // Warnings go to log.
 func Find(path string, log io.Writer) (*Description, error) {
-	finder := &finder{log: log, said: map[string]bool{}}
-	for look := 1; ; look++ {
-		f, err := finder.find(path)
-		switch {
-		case err == nil:
-			return f.description, nil
-		case look == looks || !errors.Is(err, fs.ErrNotExist):
-			return nil, err
-		}
+	s, err := Open(path, log)
+	if err != nil {
+		return nil, err
 	}
+	return s.Description, nil
 }
 
 // at is the model at a path: a checkpoint's folder, a file, or a folder with that file and without trainer.json. The
@@ -122,7 +118,7 @@ func describe(c *checkpoint.Checkpoint) (*found, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
-	return &found{path: c.Path, file: filepath.Join(c.Path, checkpoint.ModelFile), description: d, load: c.LoadModel}, nil
+	return &found{path: c.Path, file: filepath.Join(c.Path, checkpoint.ModelFile), description: d, load: c.LoadModel, state: c.RawState()}, nil
 }
 
 // standing is what a checkpoint's state says of the run's other checkpoints.

@@ -12,6 +12,7 @@ import (
 	"konkanitrain/internal/arenapage"
 	"konkanitrain/internal/mlflow"
 	"konkanitrain/internal/tensorboard"
+	"konkanitrain/internal/watch"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/recognize"
@@ -49,6 +50,9 @@ func (c RunConfig) watchingBytes() (n int64) {
 	}
 	if c.tracked() {
 		n += mlflow.QueueBytes
+	}
+	if c.showsPage() {
+		n += watch.Bytes(1)
 	}
 	return n
 }
@@ -274,7 +278,7 @@ func (b *board) showPlan(r *run) error {
 	if r.largest.Frames == 0 {
 		return nil // nothing is to come
 	}
-	p, err := r.program(r.largest)
+	p, err := r.library.Program(r.largest)
 	if err != nil {
 		return err
 	}

@@ -151,7 +151,7 @@ func TestMovingAveragesAreScored(t *testing.T) {
 			t.Errorf("%s weights or averages are others", when)
 		}
 	}
-	got, err := r.score(t.Context(), r.sets.val, nil)
+	got, err := r.score(t.Context(), r.sets.val)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,13 +176,13 @@ func TestMovingAveragesAreScored(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := r.score(ctx, r.sets.val, nil); !errors.Is(err, context.Canceled) {
+	if _, err := r.score(ctx, r.sets.val); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	inPlace("after a score that was interrupted")
 	f := intercept(r)
 	f.run = errors.New("a fault")
-	if _, err := r.score(t.Context(), r.sets.val, nil); !errors.Is(err, f.run) {
+	if _, err := r.score(t.Context(), r.sets.val); !errors.Is(err, f.run) {
 		t.Error(err)
 	}
 	inPlace("after a score that failed")
@@ -194,12 +194,12 @@ func TestMovingAveragesAreScored(t *testing.T) {
 				t.Error("nothing has broken down")
 			}
 		}()
-		_, _ = r.score(t.Context(), r.sets.val, nil)
+		_, _ = r.score(t.Context(), r.sets.val)
 	}()
 	inPlace("after a score that broke down")
 	f = intercept(r)
 	f.exchange = errors.New("no exchange")
-	if _, err := r.score(t.Context(), r.sets.val, nil); !errors.Is(err, f.exchange) {
+	if _, err := r.score(t.Context(), r.sets.val); !errors.Is(err, f.exchange) {
 		t.Error(err)
 	}
 }

@@ -35,10 +35,11 @@ type ledger struct {
 	renewed func()                         // called when the folder was removed and is made again
 
 	state    state
-	good     state  // after the last update that was made, and what came with it
-	setSize  int    // of the training set, and
-	setHash  string // what its order depends on
-	textHash string // what its texts are
+	good     state   // after the last update that was made, and what came with it
+	setSize  int     // of the training set, and
+	seconds  float64 // of its sound, and
+	setHash  string  // what its order depends on
+	textHash string  // what its texts are
 	// noiseHash is what the recordings are that noise is taken from; "" without.
 	noiseHash string
 	standing  standing

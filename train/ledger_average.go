@@ -52,7 +52,7 @@ func (r *run) average(ctx context.Context, n int) error {
 		return err
 	}
 	if r.sets.val != nil {
-		e, err := r.score(ctx, r.sets.val, nil)
+		e, err := r.score(ctx, r.sets.val)
 		if err != nil {
 			if ctx.Err() != nil {
 				return r.saidInterrupted()

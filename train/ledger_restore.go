@@ -24,6 +24,7 @@ func (l *ledger) restore(u *update.Updater, train *data.Set, windows int) error 
 	averages := emaDecay(l.state.Config) > 0
 	l.state.Format, l.state.Config = stateFormat, settings
 	l.setSize, l.setHash = setIdentity(train)
+	l.seconds = train.Seconds()
 	l.textHash = textIdentity(train)
 	from := l.origin.Checkpoint
 	if from == nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/words"
 	"konkanitrain/update"
 )
 
@@ -26,7 +27,7 @@ func (l *ledger) save(due bool) error {
 		return err
 	}
 	p.WindowSize, p.Workers, p.Kernels = l.cfg.Window(), l.memory.replica.Wishes().Workers, l.kernels
-	p.SetSize, p.SetHash, p.TextHash, p.NoiseHash = l.setSize, l.setHash, l.textHash, l.noiseHash
+	p.SetSize, p.SetSeconds, p.SetHash, p.TextHash, p.NoiseHash = l.setSize, l.seconds, l.setHash, l.textHash, l.noiseHash
 	p.Seconds = l.earlier + time.Since(l.started).Seconds()
 	c, err := l.content()
 	if err != nil {
@@ -68,7 +69,7 @@ func (l *ledger) withNewest(err error) error {
 func (l *ledger) resumeCommand(flags string) string { return l.resumeFrom("auto", flags) }
 
 func (l *ledger) resumeFrom(resume, flags string) string {
-	return strings.TrimSpace(fmt.Sprintf("%s --checkpoint_dir %s --resume %s %s", quoted(l.program), quoted(l.dir), quoted(resume), flags))
+	return strings.TrimSpace(fmt.Sprintf("%s --checkpoint_dir %s --resume %s %s", words.Shell(l.program), words.Shell(l.dir), words.Shell(resume), flags))
 }
 
 // sound is an error if a weight is not a finite number: such a state is never saved.

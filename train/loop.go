@@ -145,7 +145,7 @@ func (r *run) window(w *data.Window) (update.Outcome, error) {
 // the last time, each once in a run.
 func (r *run) nameUnreadable(s *data.Set) {
 	for _, n := range s.News() {
-		r.report.say("WARNING: left out: %s (%s, line %d): %s", n.ID, n.File, n.Line, n.Reason)
+		r.report.say("WARNING: left out: %v", n)
 	}
 }
 

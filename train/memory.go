@@ -136,6 +136,9 @@ func (r *run) planMemory() error {
 	if err := r.hostFits(); err != nil {
 		return err
 	}
+	if err := r.recordStep(p); err != nil {
+		return err
+	}
 	if r.learn(); r.fit().Limit() > 0 {
 		r.replica.Forget() // what was compiled to find its price only
 	}

@@ -25,13 +25,16 @@ const (
 	recordHead  = `{"event":"` // of every record
 )
 
-// openMetrics makes the folder and opens its metrics.jsonl for appending. A last line that was cut, by a kill or a
-// full disk, stays as it is, and what follows begins a line of its own.
-func openMetrics(dir, run string) (*metrics, error) {
+// openMetrics makes the folder and opens its metrics.jsonl for appending.
+func openMetrics(dir, run string) (*metrics, error) { return openRecords(dir, metricsFile, run) }
+
+// openRecords makes the folder and opens a file of records in it for appending. A last line that was cut, by a kill or
+// a full disk, stays as it is, and what follows begins a line of its own.
+func openRecords(dir, name, run string) (*metrics, error) {
 	if err := checkpoint.MakeDir(dir); err != nil {
 		return nil, fmt.Errorf("log_dir: %w", err)
 	}
-	f, err := checkpoint.Share(filepath.Join(dir, metricsFile))
+	f, err := checkpoint.Share(filepath.Join(dir, name))
 	if err != nil {
 		return nil, fmt.Errorf("log_dir: %w", err)
 	}
@@ -120,6 +123,7 @@ func (m *metrics) close() error {
 
 // renewMetrics begins a new metrics.jsonl where the folder was removed with the one in use.
 func (r *run) renewMetrics() {
+	r.renewValidations()
 	if r.metrics.file == nil {
 		return
 	}
@@ -140,6 +144,7 @@ func (r *run) record(event string, record any) { r.tolerate(r.metrics.write(even
 // settle makes the records until now durable: none may be lost that a checkpoint goes on behind.
 func (r *run) settle() {
 	r.tolerate(r.metrics.sync())
+	r.tolerateValidations(r.validations.sync())
 	r.board.sync(r)
 }
 

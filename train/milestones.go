@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/data"
+	"konkanitrain/internal/scores"
 	"konkanitrain/internal/words"
 	"konkanitrain/recognize"
 )
@@ -77,8 +79,8 @@ func (r *run) saidInterrupted() error {
 }
 
 // score scores a set with the weights in memory, or with their moving averages where there are any, and names files
-// that can't be read any more. each gets what was made of each utterance; nil: nobody wants it.
-func (r *run) score(ctx context.Context, s *scored, each func(recognize.Hypothesis) error) (e *recognize.Evaluation, err error) {
+// that can't be read any more. Each of each gets what was made of each utterance; a nil one wants nothing.
+func (r *run) score(ctx context.Context, s *scored, each ...func(recognize.Hypothesis) error) (e *recognize.Evaluation, err error) {
 	if r.ledger.memory.averages {
 		if err := r.replica.ExchangeAverages(); err != nil {
 			return nil, err
@@ -89,9 +91,25 @@ func (r *run) score(ctx context.Context, s *scored, each func(recognize.Hypothes
 			}
 		}()
 	}
-	e, err = r.judge.Score(ctx, s.loader, each)
+	e, err = r.judge.Score(ctx, s.loader, toAll(each))
 	r.warn(s.loader)
 	return e, err
+}
+
+// toAll hands on what was made of each utterance; nil where nobody wants it.
+func toAll(each []func(recognize.Hypothesis) error) func(recognize.Hypothesis) error {
+	each = slices.DeleteFunc(each, func(f func(recognize.Hypothesis) error) bool { return f == nil })
+	if len(each) == 0 {
+		return nil
+	}
+	return func(h recognize.Hypothesis) error {
+		for _, f := range each {
+			if err := f(h); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // scores says what is scored in place of the weights; "" where these are.
@@ -114,7 +132,8 @@ func (r *run) ofAverages() string {
 func (r *run) validate(ctx context.Context) error {
 	r.replica.Trim()
 	r.stage("Before Validation")
-	e, err := r.score(ctx, r.sets.val, r.board.sample())
+	worst := scores.NewSummary(r.cfg.Run.WorstUtterances)
+	e, err := r.score(ctx, r.sets.val, summarize(worst), r.board.sample())
 	if err != nil {
 		return err
 	}
@@ -131,7 +150,7 @@ func (r *run) validate(ctx context.Context) error {
 		*recognize.Evaluation
 	}{r.updater.Updates, r.scores(), odd, e})
 	r.board.samples(r)
-	return nil
+	return r.recordWorst(worst)
 }
 
 // sayTroubles says what is wrong with a validation, if anything; what the one before had too is not said again. said is
@@ -175,7 +194,7 @@ func (r *run) finish(ctx context.Context) error {
 		return err
 	}
 	r.stage("Before Test")
-	e, err := r.score(ctx, r.sets.test, nil)
+	e, err := r.score(ctx, r.sets.test)
 	r.stage("After Test")
 	if err != nil {
 		if ctx.Err() != nil {

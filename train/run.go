@@ -38,13 +38,13 @@ type run struct {
 	computing   *recognize.Device       // the same, but for tests
 	reliefs     [update.Lowered + 1]int // how often each was needed in this session
 	replica     update.Replica
-	program     func(update.Variant) (*engine.Program, error) // what the replica runs of a shape
 	updater     *update.Updater
 	judge       *recognize.Recognizer // scores with the weights in training
 	ledger      *ledger
 	snapshot    *snapshot // nil: none is taken
 	report      *reporter
 	metrics     *metrics
+	validations *validationLog
 	board       *board          // nil: no event files are written
 	tracker     *mlflow.Tracker // nil: no server is told of the run
 	status      mlflow.Status   // what became of it
@@ -52,7 +52,9 @@ type run struct {
 	meter       meter
 	finding     *finding // nil: the run is no range test
 
-	remote  remote // answers konkanitrain mem
+	library *engine.Library[update.Variant] // the network's programs
+
+	remote  remote // answers konkanitrain mem, and viewers
 	first   bool   // no update of this session is made yet
 	skipped skips
 	tested  *recognize.Evaluation // of the test set
@@ -143,6 +145,7 @@ func (r *run) close() {
 	if r.metrics != nil {
 		r.sayPerformance()
 		_ = r.metrics.close() // each line was written when it was due
+		_ = r.validations.close()
 		r.board.close()
 		r.closeTracker()
 	}

@@ -73,6 +73,7 @@ func sameNetwork(d *recognize.Description, now Config) error {
 		then.Model.ConvKernel, then.Model.Subsampling, then.Model.SubsampleChannels = n.ConvKernel, n.Subsampling, n.SubsampleChannels
 	}
 	then.Data.SampleRate, then.Data.NumMels, then.Data.Normalize = f.SampleRate, f.NumMels, f.Normalize
+	then.Data.HighHz, then.Data.SampleScale = f.HighHz, f.SampleScale
 	saved, err := then.settings()
 	if err != nil {
 		return err

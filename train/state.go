@@ -55,17 +55,18 @@ const stateFormat = 1
 
 // progress is a run's place: what has been done and where in the data it stands.
 type progress struct {
-	Updates    int     `json:"updates"`              // optimizer steps
-	Epoch      int     `json:"epoch"`                // from 0: the one being trained on
-	Window     int     `json:"window"`               // windows of it that are done
-	WindowSize int     `json:"window_size"`          // utterances in a window
-	SetSize    int     `json:"set_size,omitempty"`   // utterances of the training set
-	SetHash    string  `json:"set_hash,omitempty"`   // of their ids and lengths: what their order depends on
-	TextHash   string  `json:"text_hash,omitempty"`  // of their texts; "" in older checkpoints
-	NoiseHash  string  `json:"noise_hash,omitempty"` // of the recordings that noise is taken from; "" without
-	Utterances int64   `json:"utterances"`           // in all
-	Skipped    int     `json:"skipped"`              // windows without an update
-	InARow     int     `json:"in_a_row"`             // of them, the last ones without a good update between
+	Updates    int     `json:"updates"`               // optimizer steps
+	Epoch      int     `json:"epoch"`                 // from 0: the one being trained on
+	Window     int     `json:"window"`                // windows of it that are done
+	WindowSize int     `json:"window_size"`           // utterances in a window
+	SetSize    int     `json:"set_size,omitempty"`    // utterances of the training set
+	SetSeconds float64 `json:"set_seconds,omitempty"` // of their sound
+	SetHash    string  `json:"set_hash,omitempty"`    // of their ids and lengths: what their order depends on
+	TextHash   string  `json:"text_hash,omitempty"`   // of their texts; "" in older checkpoints
+	NoiseHash  string  `json:"noise_hash,omitempty"`  // of the recordings that noise is taken from; "" without
+	Utterances int64   `json:"utterances"`            // in all
+	Skipped    int     `json:"skipped"`               // windows without an update
+	InARow     int     `json:"in_a_row"`              // of them, the last ones without a good update between
 	Infeasible int64   `json:"infeasible"`
 	Failed     int64   `json:"failed"`              // files that could not be read
 	TooLarge   int64   `json:"too_large,omitempty"` // utterances left out for lack of memory

@@ -10,6 +10,7 @@ import (
 	"konkanitrain/data/text"
 	"konkanitrain/internal/mlflow"
 	"konkanitrain/internal/settings"
+	"konkanitrain/internal/watch"
 	"konkanitrain/update"
 )
 
@@ -41,6 +42,11 @@ func (c Config) Validate() error {
 		}
 	}
 	p.Add(settings.About("device", r.device().Check()))
+	if r.Listen != "" {
+		if _, err := watch.ParseAddress(r.Listen, r.ListenPublic); err != nil {
+			p.Add(settings.About("listen", fmt.Errorf("listen: %w", err)))
+		}
+	}
 	_, _, err = r.memory().Budget()
 	p.Add(settings.About("memory_limit", err))
 	p.Require(o.EMADecay == 0 || r.AverageLast == 0, "ema_decay average_last",
@@ -76,7 +82,7 @@ func (c Config) dataRules(p *settings.Problems) {
 		features.Normalize = feature.None // its statistics are not there yet
 	}
 	wrong := features.Validate()
-	p.Add(settings.About("num_mels sample_rate normalize", wrong))
+	p.Add(settings.About("num_mels sample_rate high_hz sample_scale normalize", wrong))
 	c.augmentRules(p)
 	if augment := c.Augment(); wrong == nil && augment.Validate() == nil {
 		p.Add(settings.About("vtlp num_mels", augment.CheckWarps(features)))

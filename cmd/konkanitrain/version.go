@@ -29,12 +29,8 @@ func versionCommand() command {
 
 // buildText is which program this is, and on what it runs.
 func buildText() string {
-	version, revision := "unknown version", ""
+	version, revision := programVersion(), ""
 	if info, ok := debug.ReadBuildInfo(); ok {
-		version = info.Main.Version
-		if version == "" || version == "(devel)" {
-			version = "development version"
-		}
 		for _, s := range info.Settings {
 			switch {
 			case s.Key == "vcs.revision":
@@ -49,4 +45,16 @@ func buildText() string {
 		fmt.Sprintf("%s %s/%s, %d cores", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
 		"CPU kernels " + op.Kernels(),
 	}, "\n")
+}
+
+// programVersion is the version of this program alone.
+func programVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	switch {
+	case !ok:
+		return "unknown version"
+	case info.Main.Version == "" || info.Main.Version == "(devel)":
+		return "development version"
+	}
+	return info.Main.Version
 }

@@ -9,8 +9,8 @@
 //  3. Kaldi's filter bank: windows of 25 ms every 10 ms (snip_edges=false: the frame
 //     count is that of internal/frames, and edges are reflected), DC removed,
 //     pre-emphasis 0.97, povey window, no dither, power spectrum, mel triangles,
-//     natural logarithm floored at 2^-23, of samples scaled to the 16-bit range. With vocal tract length perturbation
-//     frequencies are warped on their way into the mel triangles;
+//     natural logarithm floored at 2^-23, of samples times a scale, by default that of the 16-bit range. With vocal
+//     tract length perturbation frequencies are warped on their way into the mel triangles;
 //  4. normalization per utterance, or with statistics of the training set;
 //  5. SpecAugment.
 //

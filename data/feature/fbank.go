@@ -26,11 +26,16 @@ func newBank(o Options) *bank {
 	}
 	b.power = make([]float64, b.fft.n/2)
 	for i := range b.window {
-		// A Hann window to the power 0.85, which is what Kaldi calls povey.
-		hann := 0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/float64(size-1))
-		b.window[i] = sampleScale * math.Pow(hann, 0.85)
+		b.window[i] = o.SampleScale * povey(i, size)
 	}
 	return b
+}
+
+// povey is the weight of sample i in a window of so many: that of a Hann window to the power 0.85, which is what Kaldi
+// calls povey.
+func povey(i, size int) float64 {
+	hann := 0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/float64(size-1))
+	return math.Pow(hann, 0.85)
 }
 
 // compute appends the log-mel energies [T, bins] of wave, bins being that of the filters, to dst[:0].
@@ -54,7 +59,7 @@ func (b *bank) compute(dst []float64, wave []float32, filters []melFilter) ([]fl
 			for j, w := range f.weights {
 				sum += w * p[j]
 			}
-			row[i] = b.log.at(max(sum, logFloor))
+			row[i] = b.log.at(max(sum, LogFloor))
 		}
 	}
 	return dst, n
@@ -76,12 +81,12 @@ func (b *bank) load(x []float32) {
 	last := float64(x[0]) - mean // Kaldi takes the first sample as its own predecessor
 	for i := 0; i+1 < len(x); i += 2 {
 		even, odd := float64(x[i])-mean, float64(x[i+1])-mean
-		z[i/2] = complex(w[i]*(even-preemphasis*last), w[i+1]*(odd-preemphasis*even))
+		z[i/2] = complex(w[i]*(even-Preemphasis*last), w[i+1]*(odd-Preemphasis*even))
 		last = odd
 	}
 	filled := len(x) / 2
 	if i := len(x) - 1; i%2 == 0 {
-		z[filled] = complex(w[i]*(float64(x[i])-mean-preemphasis*last), 0)
+		z[filled] = complex(w[i]*(float64(x[i])-mean-Preemphasis*last), 0)
 		filled++
 	}
 	clear(z[filled:])

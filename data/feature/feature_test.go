@@ -63,7 +63,7 @@ func plainFbank(x []float32, rate, bins int, factor float64) [][]float64 {
 			}
 		}
 		for b, v := range row {
-			row[b] = math.Log(max(v, logFloor))
+			row[b] = math.Log(max(v, LogFloor))
 		}
 		out = append(out, row)
 	}
@@ -278,6 +278,15 @@ func TestOptionErrors(t *testing.T) {
 		{func(o *Options) { o.LowHz = math.NaN() }, []string{"NaN"}},
 		{func(o *Options) { o.LowHz = -1 }, []string{"-1 Hz"}},
 		{func(o *Options) { o.LowHz = 8000 }, []string{"8000 Hz to 8000 Hz"}},
+		{func(o *Options) { o.HighHz = 20 }, []string{"20 Hz to 20 Hz"}},
+		{func(o *Options) { o.HighHz = 8000.5 }, []string{"to 8000.5 Hz", "half of sample_rate 16000"}},
+		{func(o *Options) { o.HighHz = -7980 }, []string{"20 Hz to 20 Hz (high_hz -7980)"}},
+		{func(o *Options) { o.HighHz = math.NaN() }, []string{"NaN"}},
+		{func(o *Options) { o.HighHz = math.Inf(1) }, []string{"+Inf"}},
+		{func(o *Options) { o.SampleScale = 0 }, []string{"sample_scale is 0"}},
+		{func(o *Options) { o.SampleScale = -1 }, []string{"sample_scale is -1"}},
+		{func(o *Options) { o.SampleScale = math.NaN() }, []string{"sample_scale is NaN"}},
+		{func(o *Options) { o.SampleScale = math.Inf(1) }, []string{"sample_scale is +Inf"}},
 		{func(o *Options) { o.NumMels = 160 }, []string{"4, 9, 18 of 160"}},
 		{func(o *Options) { o.Normalize = "all" }, []string{`"all"`, `"utterance"`}},
 		{func(o *Options) { o.Normalize = Global }, []string{"no statistics"}},

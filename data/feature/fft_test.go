@@ -63,7 +63,7 @@ func TestLogMatchesTheLibrary(t *testing.T) {
 			t.Fatalf("ln %v is %v, math.Log gives %v", x, got, want)
 		}
 	}
-	for _, x := range []float64{1, math.E, logFloor, 0x1p-1022, math.MaxFloat64, math.Nextafter(1, 0), math.Nextafter(1, 2), 2, math.Nextafter(2, 0)} {
+	for _, x := range []float64{1, math.E, LogFloor, 0x1p-1022, math.MaxFloat64, math.Nextafter(1, 0), math.Nextafter(1, 2), 2, math.Nextafter(2, 0)} {
 		if got, want := l.at(x), math.Log(x); !(math.Abs(got-want) <= 4e-16*max(1, math.Abs(want))) {
 			t.Errorf("ln %v is %v, math.Log gives %v", x, got, want)
 		}

@@ -31,7 +31,7 @@ func (b *filterBank) fill(o Options, w warp) {
 		b.at[i] = mel(w.hz(float64(i) * (float64(rate) / float64(size))))
 	}
 	bottom := mel(o.LowHz)
-	step := (mel(o.high()) - bottom) / float64(len(b.filters)+1)
+	step := (mel(o.High()) - bottom) / float64(len(b.filters)+1)
 	b.weights = b.weights[:0]
 	from := 0 // the first FFT bin that this filter or a later one may reach
 	for k := range b.filters {
@@ -67,10 +67,9 @@ func (b *filterBank) empty() []int {
 	return empty
 }
 
-// MelEmpty lists the mel filters, counted from 0, that no FFT bin reaches: with more
-// bins than the spectrum can fill, some would be at the floor for any sound.
-func MelEmpty(rate, bins int, low float64) []int {
-	o := Options{SampleRate: rate, NumMels: bins, LowHz: low}
+// melEmpty lists the mel filters, counted from 0, that no FFT bin reaches: with more bins than the spectrum can fill,
+// some would be at the floor for any sound.
+func (o Options) melEmpty() []int {
 	b := newFilterBank(o)
 	b.fill(o, unwarped)
 	return b.empty()

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// deviationFloor keeps silence and constants from being blown up by normalization.
-const deviationFloor = 1e-2
+// DeviationFloor is the least deviation that normalization divides by: it keeps silence from being blown up.
+const DeviationFloor = 1e-2
 
 // Stats are the mean and the population deviation of each bin over a training set,
 // the latter floored at 0.01. Save the two lists with the model.
@@ -72,7 +72,7 @@ func (a *Accumulator) Stats() (*Stats, error) {
 		if !(d < math.MaxFloat64) {
 			return nil, fmt.Errorf("statistics: bin %d has mean %v and deviation %v", i, m, d)
 		}
-		s.Mean[i], s.Deviation[i] = m, max(d, deviationFloor)
+		s.Mean[i], s.Deviation[i] = m, max(d, DeviationFloor)
 	}
 	return s, nil
 }
@@ -99,7 +99,7 @@ func utteranceStats(mean, deviation, x []float64) {
 		}
 	}
 	for i, v := range deviation {
-		deviation[i] = max(math.Sqrt(v/n), deviationFloor)
+		deviation[i] = max(math.Sqrt(v/n), DeviationFloor)
 	}
 }
 

@@ -12,13 +12,18 @@ import (
 	"konkanitrain/internal/words"
 )
 
-// The frames of Kaldi's default configuration.
+// The frames of Kaldi's default configuration, which nothing changes but the scale.
 const (
-	windowMS    = 25
-	preemphasis = 0.97
-	logFloor    = 0x1p-23 // float32 epsilon
-	sampleScale = 32768   // to the 16-bit range
+	WindowMS    = 25 // of sound in a frame; there is one every 10 ms
+	Preemphasis = 0.97
+	LogFloor    = 0x1p-23 // of energies: float32 epsilon
+
+	// SixteenBits is the SampleScale of Kaldi: that of the 16-bit range.
+	SixteenBits = 32768
 )
+
+// mostScale is the largest SampleScale: that of 32 bits, beyond which nothing is a sample's range.
+const mostScale = 1 << 31
 
 // Kinds of normalization for Options.Normalize.
 const (
@@ -30,11 +35,13 @@ const (
 // Options say how sound becomes features. They belong to a model: saved with it, and
 // the same in training and use.
 type Options struct {
-	SampleRate int     // Hz the network hears; sound at other rates is resampled
-	NumMels    int     // bins
-	LowHz      float64 // lower edge of the first mel filter; the upper edge of the last is half of the sample rate
-	Normalize  string  // PerUtterance, Global or None
-	Stats      *Stats  // for Global
+	SampleRate  int     // Hz the network hears; sound at other rates is resampled
+	NumMels     int     // bins
+	LowHz       float64 // lower edge of the first mel filter
+	HighHz      float64 // upper edge of the last one; 0 or less is so much below half of the sample rate, as in Kaldi
+	SampleScale float64 // what samples from -1 to 1 are multiplied by: the louder, the less is below the floor of energies
+	Normalize   string  // PerUtterance, Global or None
+	Stats       *Stats  // for Global
 
 	// Resampler keeps resampling kernels. Extractors of several goroutines should share
 	// one; nil makes one for each.
@@ -43,7 +50,7 @@ type Options struct {
 
 // Default is 80 bins at 16 kHz, normalized per utterance.
 func Default() Options {
-	return Options{SampleRate: 16000, NumMels: 80, LowHz: 20, Normalize: PerUtterance}
+	return Options{SampleRate: 16000, NumMels: 80, LowHz: 20, SampleScale: SixteenBits, Normalize: PerUtterance}
 }
 
 // Validate lists everything that is wrong.
@@ -58,19 +65,23 @@ func (o Options) Validate() error {
 		complain("num_mels is %d; at least 1 is needed", o.NumMels)
 	}
 	if rateOK && o.NumMels >= 1 {
-		high := o.high()
+		high := o.High()
 		switch {
-		case !(o.LowHz >= 0 && o.LowHz < high):
-			complain("the mel filters go from %v Hz to %v Hz; the lower edge must be at least 0 and below the upper one", o.LowHz, high)
+		case !(o.LowHz >= 0 && o.LowHz < high && high <= float64(o.SampleRate)/2):
+			complain("the mel filters go from %v Hz to %v Hz (high_hz %v); the lower edge must be at least 0 and below the upper one, "+
+				"and that at most half of sample_rate %d", o.LowHz, high, o.HighHz, o.SampleRate)
 		case o.NumMels > fftSize(o.SampleRate):
 			complain("num_mels is %d; an FFT of %d points can't fill that many bins: use fewer", o.NumMels, fftSize(o.SampleRate))
 		default:
-			if empty := MelEmpty(o.SampleRate, o.NumMels, o.LowHz); len(empty) > 0 {
+			if empty := o.melEmpty(); len(empty) > 0 {
 				complain("mel filters %s of %d catch no bin of the %d-point FFT at %d Hz "+
 					"and would always be at the floor; use fewer bins (num_mels)",
 					words.List(numerals(empty), 10), o.NumMels, fftSize(o.SampleRate), o.SampleRate)
 			}
 		}
+	}
+	if !(o.SampleScale > 0 && o.SampleScale <= mostScale) {
+		complain("sample_scale is %v; more than 0 is needed, and at most %d", o.SampleScale, mostScale)
 	}
 	switch o.Normalize {
 	case PerUtterance, None:
@@ -83,7 +94,7 @@ func (o Options) Validate() error {
 				len(o.Stats.Mean), len(o.Stats.Deviation), o.NumMels)
 		default:
 			for i := range o.Stats.Mean {
-				if m, d := o.Stats.Mean[i], o.Stats.Deviation[i]; !(math.Abs(m) < 1e6 && d >= deviationFloor && d < 1e6) {
+				if m, d := o.Stats.Mean[i], o.Stats.Deviation[i]; !(math.Abs(m) < 1e6 && d >= DeviationFloor && d < 1e6) {
 					complain("the statistics of bin %d are mean %v and deviation %v; compute them again", i, m, d)
 					break
 				}
@@ -106,11 +117,16 @@ func (o Options) Frames(samples, rate int, speed audio.Ratio) (int, error) {
 	return frames.Count(ratio.Len(samples), o.SampleRate), nil
 }
 
-// high is the upper edge of the last mel filter.
-func (o Options) high() float64 { return float64(o.SampleRate) / 2 }
+// High is the upper edge of the last mel filter, in Hz.
+func (o Options) High() float64 {
+	if o.HighHz > 0 {
+		return o.HighHz
+	}
+	return float64(o.SampleRate)/2 + o.HighHz
+}
 
 // windowSize is the samples of a window, fftSize the next power of two.
-func windowSize(rate int) int { return rate * windowMS / 1000 }
+func windowSize(rate int) int { return rate * WindowMS / 1000 }
 func fftSize(rate int) int    { return max(8, 1<<bits.Len(uint(windowSize(rate)-1))) }
 
 func numerals(n []int) []string {

@@ -154,7 +154,7 @@ func TestWarpedSilence(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, v := range f {
-				if want := map[string]float64{None: math.Log(logFloor), PerUtterance: 0}[normalize]; !(math.Abs(float64(v)-want) <= 1e-6) {
+				if want := map[string]float64{None: math.Log(LogFloor), PerUtterance: 0}[normalize]; !(math.Abs(float64(v)-want) <= 1e-6) {
 					t.Fatalf("%d samples of silence, normalized by %s: %v, want %v", samples, normalize, v, want)
 				}
 			}

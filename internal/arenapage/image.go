@@ -11,6 +11,8 @@ import (
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
+
+	"konkanitrain/internal/page"
 )
 
 // Sizes in pixels: of the picture, of the margins around the plot, and of a line of text.
@@ -25,7 +27,7 @@ var paper, free, ink = uint8(len(kinds)), uint8(len(kinds) + 1), uint8(len(kinds
 // palette are the page's colors where the surroundings are light.
 var palette = func() (list color.Palette) {
 	for k := range kinds {
-		hex := regexp.MustCompile(fmt.Sprintf(`--k%d: #([0-9a-f]{6});`, k)).FindStringSubmatch(ownCSS)[1]
+		hex := regexp.MustCompile(fmt.Sprintf(`--k%d: #([0-9a-f]{6});`, k)).FindStringSubmatch(page.Parts)[1]
 		rgb, _ := strconv.ParseUint(hex, 16, 32)
 		list = append(list, color.RGBA{uint8(rgb >> 16), uint8(rgb >> 8), uint8(rgb), 255})
 	}

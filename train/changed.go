@@ -1,0 +1,41 @@
+package train
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"konkanitrain/checkpoint"
+	"konkanitrain/internal/settings"
+)
+
+// Changed lists the settings of a model's training that are not the defaults, KEY: VALUE each, the value as JSON. saved
+// are its settings, as a checkpoint's state has them under "config". Those of the run on its machine, and the names of
+// files, are left out.
+func Changed(saved json.RawMessage) (lines []string, err error) {
+	c := Default()
+	set, err := settings.Of(&c)
+	if err != nil {
+		return nil, err
+	}
+	defaults, err := set.JSON()
+	if err != nil {
+		return nil, err
+	}
+	var differ *checkpoint.SettingsError
+	if err := checkpoint.Compare(saved, defaults); err != nil && !errors.As(err, &differ) {
+		return nil, err
+	}
+	if differ == nil {
+		return nil, nil
+	}
+	ofData := []string{"train_manifest", "val_manifest", "test_manifest", "noise_manifest", "path_map"}
+	for _, d := range differ.Differences {
+		x := set.Lookup(d.Key)
+		if d.Saved == "not set" || x == nil || x.Group == "Run" && d.Key != "seed" || slices.Contains(ofData, d.Key) {
+			continue
+		}
+		lines = append(lines, d.Key+": "+d.Saved)
+	}
+	return lines, nil
+}
