@@ -40,7 +40,7 @@ func TestTune(t *testing.T) {
 			t.Errorf("%v is tried twice, or no weight", key)
 		}
 		seen[key] = true
-		if x.LMWeight == 0 {
+		if x.LMWeight == 0 { // what the search alone does
 			plain++
 		}
 	}

@@ -25,8 +25,8 @@ type Step struct {
 }
 
 // Steps makes steps, of several utterances at a time: each worker makes whole ones. What comes out of a step doesn't
-// depend on the others. Keep and Take are called by the worker that makes the step. Steps of shapes that were met before
-// compile nothing.
+// depend on the others. Keep and Take are called by the worker that makes the step. Steps of shapes that were met
+// before compile nothing.
 func (r *Runner) Steps(steps []Step) error {
 	if r.steps == nil {
 		r.steps = &stepper{net: r.Net}
