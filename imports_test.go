@@ -13,8 +13,8 @@ import (
 )
 
 // mayImport says, for each room of the repository, which other rooms it may import. A package's room is the first
-// element of its path: data/audio belongs to data. Parts of internal are rooms of their own: internal/simd. A room may
-// always import itself.
+// element of its path: data/audio belongs to data. Parts of internal are rooms of their own, internal/simd, and so is
+// what has a row of its own here. A room may always import itself.
 var mayImport = map[string][]string{
 	"internal/words":       {}, // numbers and lists in messages
 	"internal/settings":    {}, // flags and YAML
@@ -31,7 +31,9 @@ var mayImport = map[string][]string{
 	"internal/machine":     {"internal/words"}, // what memory there is, and who uses it
 	"internal/control":     {},                 // asks a run in progress
 	"internal/ngram":       {"internal/words"}, // language models of n-grams
+	"internal/tensorboard": {},                 // event files
 	"internal/onnx":        {"internal/simd"},  // networks for other runtimes
+	"internal/mlflow":      {},                 // tells a tracking server of a run
 
 	"device": {},
 	"op":     {"internal/frames", "internal/philox", "internal/simd", "internal/onnx", "device"}, // every kernel is an op's
@@ -41,11 +43,17 @@ var mayImport = map[string][]string{
 	"data":       {"internal/frames", "internal/philox", "internal/simd", "internal/onnx", "internal/words"},
 	"checkpoint": {"internal/safetensors", "internal/words"},
 
-	"update":    {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
-	"recognize": {"internal/words", "internal/machine", "device", "op", "engine", "model", "data", "checkpoint", "update"},
+	"internal/scores":      {"internal/philox", "data"},                                      // what a model has made of a set, utterance by utterance
+	"recognize/decode":     {},                                                               // hypotheses, alignments and confidences of log-probabilities, whatever they come from
+	"recognize/transcript": {},                                                               // what was recognized, as files of several forms
+	"internal/watch":       {"internal/page", "internal/control", "internal/scores", "data"}, // shows runs over HTTP
+
+	"update": {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
+
+	"recognize": {"internal/machine", "internal/ngram", "internal/scores", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize/decode", "recognize/transcript"},
+	"train":     {"internal/arenapage", "internal/control", "internal/machine", "internal/mlflow", "internal/patterns", "internal/philox", "internal/rangetest", "internal/scores", "internal/settings", "internal/tensorboard", "internal/watch", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/control", "internal/machine", "internal/ngram", "internal/scores", "internal/settings", "internal/watch", "internal/words", "op", "data", "checkpoint", "recognize", "train", "recognize/transcript", "export"},
 	"export":    {"internal/onnx", "internal/safetensors", "internal/words", "model", "data", "checkpoint", "recognize"},
-	"train":     {"internal/philox", "internal/arenapage", "internal/rangetest", "internal/settings", "internal/patterns", "internal/words", "internal/machine", "internal/control", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
-	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/ngram", "internal/settings", "internal/words", "internal/machine", "internal/control", "op", "data", "checkpoint", "recognize", "export", "train"},
 	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd
 
 	"internal/ptx": {}, // the cards' kernels as committed files, and their compiler
@@ -66,7 +74,7 @@ var testsMayImport = map[string][]string{
 	"data":              {"op"},            // ids of tokens that both know
 	"update":            {"internal/safetensors", "checkpoint"},
 	"recognize":         {"internal/safetensors", "internal/philox", "internal/frames"},
-	"bench":             {"internal/settings", "train"}, // presets, as they are tried
+	"bench":             {"internal/settings", "train"},       // presets, as they are tried
 	"export":            {"device", "engine", "op", "update"}, // what an exported model is compared with
 	"train":             {"internal/safetensors", "internal/frames", "internal/philox"},
 }
@@ -150,15 +158,18 @@ func TestImportOrderIsAnOrder(t *testing.T) {
 
 func own(path string) bool { return path == module || strings.HasPrefix(path, module+"/") }
 
-// room is the first element of a package's path in the module, two of one in internal, "." for the root.
+// room is the first element of a package's path in the module, the first two in internal and where mayImport has them,
+// "." for the root.
 func room(path string) string {
 	rest, ok := strings.CutPrefix(path, module+"/")
 	if !ok {
 		return "."
 	}
 	parts := strings.Split(rest, "/")
-	if parts[0] == "internal" && len(parts) > 1 {
-		return parts[0] + "/" + parts[1]
+	if len(parts) > 1 {
+		if two := parts[0] + "/" + parts[1]; parts[0] == "internal" || mayImport[two] != nil {
+			return two
+		}
 	}
 	return parts[0]
 }

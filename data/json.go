@@ -30,7 +30,10 @@ func (l *listing) json(t *textFile) error {
 		}
 		take(e)
 	}
-	err := l.each(t, 1, func(number int, line string) entry { return parseJSON(t.path, number, line) })
+	if first, _ := scanObject(string(firstLine(bytes.TrimLeft(t.head, "\x00\r\n\t "))), nil); first != nil {
+		l.known = first.keys()
+	}
+	err := l.each(t, 1, func(number int, line string) entry { return parseJSON(t.path, number, line, l.keys) })
 	l.take = take
 	switch {
 	case err != nil:
@@ -51,8 +54,8 @@ func overSeveralLines(t *textFile) bool {
 	return err == nil && first[0] == '{' && bytes.ContainsRune(first, '\n')
 }
 
-// parseJSON reads one line.
-func parseJSON(file string, number int, line string) entry {
+// parseJSON reads one line, and the values of some keys.
+func parseJSON(file string, number int, line string, keys []string) entry {
 	e := entry{file: file, line: number, textless: true}
 	if bad := notText(line); bad != "" {
 		e.fail(Broken, "%s", bad)
@@ -67,6 +70,9 @@ func parseJSON(file string, number int, line string) entry {
 	}
 	e.textless = !slices.ContainsFunc(textKeys, o.has)
 	e.take(line, o)
+	for i, key := range keys {
+		e.setValue(i, len(keys), o.written(key))
+	}
 	if e.textless && e.kind == "" {
 		e.fail(EmptyText, "%s: no key text; its keys are %s", e.name(), o.keys())
 	}
@@ -209,6 +215,26 @@ func scalar(raw string) (string, error) {
 		return unquote(raw), nil
 	}
 	return "", fmt.Errorf("neither text nor a number: %.40s", raw)
+}
+
+// written is a value as text; "" of an object, a list, null and what isn't there.
+func (o object) written(key string) string {
+	raw := o.get(key)
+	if isNull(raw) || raw[0] == '{' || raw[0] == '[' {
+		return ""
+	}
+	return unquote(raw)
+}
+
+// setValue sets the value of key i of n.
+func (e *entry) setValue(i, n int, value string) {
+	if value = strings.TrimSpace(value); value == "" {
+		return
+	}
+	if e.values == nil {
+		e.values = make([]string, n)
+	}
+	e.values[i] = value
 }
 
 // isNull says whether a value is null or its key is missing.

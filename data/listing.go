@@ -29,6 +29,7 @@ type entry struct {
 	textless           bool        // there is no key for a text in the line
 	null               bool        // what should be text is null, or not there
 	soundless          bool        // it is only the sound that is missing
+	values             []string    // of the keys that are asked for; nil where there is none
 	other              choice      // another key had another text
 	samples            bool        // offset and duration are in samples, not in seconds
 	file               string      // where it is written
@@ -51,6 +52,9 @@ type listing struct {
 	index   *archive.Index
 	sounds  bool // a folder may be nothing but sound files
 	texts   bool // a table needs no column for the audio
+
+	keys  []string // whose values are asked for
+	known string   // the keys that the last file has, for messages
 
 	notes   []string // about whole files
 	places  []string // folders, from base, in which audio may be too

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -67,14 +68,15 @@ type intake struct {
 	reasons map[int]string // of rows that can't be used, the first of each kind
 	failed  map[Kind]int
 	choices []chosen
+	valued  []bool   // by key that is asked for: a line has a value of it
 	broken  []string // the first lines that can't be parsed
 }
 
 func newIntake(ctx context.Context, path string, o Options, r *rows) *intake {
 	r.paths.numbers = nil // the same path in another manifest may be another file
 	in := &intake{path: path, options: o, rows: r, from: len(r.places), sounds: len(r.paths.list), report: &Report{Path: path},
-		reasons: map[int]string{}, failed: map[Kind]int{}}
-	in.listing = listing{ctx: ctx, prepare: o.checkText, take: in.add, index: archive.NewIndex(o.Index), sounds: o.SoundOnly}
+		reasons: map[int]string{}, failed: map[Kind]int{}, valued: make([]bool, len(o.Keys))}
+	in.listing = listing{ctx: ctx, prepare: o.checkText, take: in.add, index: archive.NewIndex(o.Index), sounds: o.SoundOnly, keys: o.Keys}
 	return in
 }
 
@@ -82,6 +84,9 @@ func newIntake(ctx context.Context, path string, o Options, r *rows) *intake {
 func (in *intake) add(e *entry) {
 	i := in.rows.add(e)
 	in.stated = append(in.stated, e.duration)
+	for k, value := range e.values {
+		in.valued[k] = in.valued[k] || value != ""
+	}
 	in.report.Changes.Add(e.edits, text.Place{File: e.file, Line: e.line})
 	if e.other != (choice{}) && e.kind == "" {
 		in.chose(e)
@@ -145,6 +150,21 @@ func (in *intake) enough() error {
 	}
 	if in.report.Kept == 0 {
 		return errors.New("no utterance is left\n" + in.report.String())
+	}
+	return nil
+}
+
+// haveValues is an error if a key is asked for and no line of the manifests has a value of it.
+func haveValues(intakes []*intake, keys []string) error {
+	for k, key := range keys {
+		if slices.ContainsFunc(intakes, func(in *intake) bool { return in.valued[k] }) {
+			continue
+		}
+		in, has := intakes[0], "it is no list with keys"
+		if in.known != "" {
+			has = "its keys are " + in.known
+		}
+		return fmt.Errorf("manifest %s: no line has a value of %q; %s", in.path, key, has)
 	}
 	return nil
 }

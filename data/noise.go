@@ -25,9 +25,8 @@ type Noise struct {
 	Recordings []perturb.Recording // those that Read has found to be usable
 
 	set     *Set
-	keep    []int // samples of each that are kept, at the sample rate
-	most    int   // of keep
-	cut     int   // how many recordings are longer than that
+	lengths []int // in samples at the sample rate; 0 of what Read has left out
+	most    int   // samples that are kept of each
 	pending int64 // bytes that Read will take
 }
 
@@ -53,22 +52,18 @@ func loadNoise(ctx context.Context, manifests []string, o Options, limit int64) 
 	if err != nil {
 		return nil, err
 	}
-	n := &Noise{set: set, keep: make([]int, set.Len())}
-	for i := range n.keep {
+	n := &Noise{set: set, lengths: make([]int, set.Len())}
+	for i := range n.lengths {
 		samples, rate := set.sound(i)
 		ratio, err := audio.Convert(rate, o.SampleRate, audio.Ratio{})
 		if err != nil {
 			return nil, err // Load has left such recordings out
 		}
-		n.keep[i] = ratio.Len(samples)
+		n.lengths[i] = ratio.Len(samples)
 	}
-	n.most = fair(n.keep, int(limit/perturb.Bytes(1)))
-	for i, k := range n.keep {
-		if k > n.most {
-			n.keep[i] = n.most
-			n.cut++
-		}
-		n.pending += perturb.Bytes(n.keep[i])
+	n.most = fair(n.lengths, int(limit/perturb.Bytes(1)))
+	for _, length := range n.lengths {
+		n.pending += perturb.Bytes(min(length, n.most))
 	}
 	return n, nil
 }
@@ -92,11 +87,22 @@ func (n *Noise) Report() *Report { return n.set.Report }
 // Pending is what Read will take to keep, in bytes; 0 once it was called.
 func (n *Noise) Pending() int64 { return n.pending }
 
-// String says how much there is.
+// String says how much there is, as far as is known: what has no sound in it is found by Read.
 func (n *Noise) String() string {
-	s := fmt.Sprintf("%s, %s", words.Count(n.set.Len(), "recording"), words.Duration(n.set.Seconds()))
-	if n.cut > 0 {
-		s += fmt.Sprintf("; of %d longer ones the first %.1f s are kept", n.cut, float64(n.most)/float64(n.set.SampleRate))
+	used, cut, samples := 0, 0, 0
+	for _, length := range n.lengths {
+		samples += length
+		if length > 0 {
+			used++
+		}
+		if length > n.most {
+			cut++
+		}
+	}
+	seconds := func(samples int) float64 { return float64(samples) / float64(n.set.SampleRate) }
+	s := fmt.Sprintf("%s, %s", words.Count(used, "recording"), words.Duration(seconds(samples)))
+	if cut > 0 {
+		s += fmt.Sprintf("; of %d longer ones the first %.1f s are kept", cut, seconds(n.most))
 	}
 	return s
 }
@@ -122,9 +128,12 @@ func (n *Noise) Read(ctx context.Context, workers int) ([]Note, error) {
 			x := noiseReader{resampler: shared}
 			for i := int(next.Add(1) - 1); i < len(all) && ctx.Err() == nil; i = int(next.Add(1) - 1) {
 				u := n.set.At(i)
-				r, err := x.read(u, n.set.SampleRate, n.keep[i])
-				if err != nil {
+				r, err := x.read(u, n.set.SampleRate, min(n.lengths[i], n.most))
+				switch {
+				case err != nil:
 					n.set.found(u, Unreadable, err.Error(), true)
+				case r.Len() == 0:
+					n.set.found(u, Silent, "all samples are equal", true)
 				}
 				all[i] = r
 			}
@@ -134,8 +143,14 @@ func (n *Noise) Read(ctx context.Context, workers int) ([]Note, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	n.pending = 0
-	n.Recordings = slices.DeleteFunc(all, func(r perturb.Recording) bool { return r.Len() == 0 })
+	n.pending, n.Recordings = 0, nil
+	for i, r := range all {
+		if r.Len() == 0 {
+			n.lengths[i] = 0
+			continue
+		}
+		n.Recordings = append(n.Recordings, r)
+	}
 	notes := n.set.News()
 	slices.SortFunc(notes, func(a, b Note) int { return strings.Compare(a.ID, b.ID) })
 	if len(n.Recordings) == 0 {

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"errors"
 	"iter"
 
 	"konkanitrain/data/audio"
@@ -21,19 +20,13 @@ const (
 	noiseMargin  = 0.1 // seconds that are read before and behind a stretch: the resampler looks both ways
 )
 
-var errNoNoise = errors.New("there is no sound in it")
-
-// read is the start of a recording: so many samples at a rate.
+// read is the start of a recording: so many samples at a rate, or none where there is no sound in it.
 func (x *noiseReader) read(u *Utterance, rate, samples int) (perturb.Recording, error) {
 	ratio, err := audio.Convert(u.Rate(), rate, audio.Ratio{})
 	if err != nil {
 		return perturb.Recording{}, err
 	}
-	r, ok, err := perturb.NewRecording(u.ID, samples, x.stretches(u, ratio, samples))
-	if err == nil && !ok {
-		err = errNoNoise
-	}
-	return r, err
+	return perturb.NewRecording(u.ID, samples, x.stretches(u, ratio, samples))
 }
 
 // stretches are the first so many samples of a recording, resampled, one stretch after the other. An error ends them.

@@ -25,6 +25,10 @@ type Options struct {
 	// manifest too.
 	SoundOnly bool
 
+	// Keys are keys of JSON lines, or columns of tables, whose values utterances have as Values: texts, numbers and
+	// booleans. One that no line has a value for is an error.
+	Keys []string
+
 	// SkipBadLines leaves lines out that can't be parsed. Without it the first such line is an error.
 	SkipBadLines bool
 	// BadLimit is the share of bad lines, 0 to 1, above which Load is an error: lines that can't be parsed, or

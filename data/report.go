@@ -58,9 +58,9 @@ type Note struct {
 	Skipped bool // false: the utterance is used
 }
 
-// String names the utterance, its line and what is said about it.
+// String names the utterance, its line and what is said about it, and of which kind that is.
 func (n Note) String() string {
-	return fmt.Sprintf("%s (%s, line %d): %s", n.ID, n.File, n.Line, n.Reason)
+	return fmt.Sprintf("%s (%s, line %d): %s: %s", n.ID, n.File, n.Line, n.Kind, n.Reason)
 }
 
 // Report says what became of every line of a manifest.

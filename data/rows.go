@@ -32,6 +32,7 @@ type rows struct {
 	speakers interned
 	files    interned
 	before   interned       // of prefixes
+	values   interned       // of keys that are asked for
 	members  []audio.Source // by path, of those that are none; it may be shorter than paths
 	found    []sound        // by path
 
@@ -47,6 +48,7 @@ const (
 	hasTwice
 	hasFailed
 	hasSamples
+	hasValues
 )
 
 // packedRow is what is packed of a line. Its id is only valid while rows is.
@@ -59,6 +61,7 @@ type packedRow struct {
 	id         []byte
 	odd        string
 	twice      string // keys, with a NUL between them
+	values     []int  // of keys that are asked for: 0 for none, else one more than their numbers; nil for none at all
 	unfit      int    // 0, else one more than its place in kinds
 	text       []byte // packed by letters
 }
@@ -93,6 +96,17 @@ func (r *rows) add(e *entry) int {
 		flags |= hasTwice
 		twice := strings.Join(e.twice, "\x00")
 		b = append(binary.AppendUvarint(b, uint64(len(twice))), twice...)
+	}
+	if e.values != nil {
+		flags |= hasValues
+		b = binary.AppendUvarint(b, uint64(len(e.values)))
+		for _, value := range e.values {
+			number := uint64(0)
+			if value != "" {
+				number = 1 + uint64(r.values.number(value))
+			}
+			b = binary.AppendUvarint(b, number)
+		}
 	}
 	if e.kind != "" {
 		flags |= hasFailed
@@ -153,6 +167,12 @@ func (r *rows) at(i int) (p packedRow) {
 	if flags&hasTwice != 0 {
 		p.twice = string(bytes())
 	}
+	if flags&hasValues != 0 {
+		p.values = make([]int, number())
+		for k := range p.values {
+			p.values[k] = number()
+		}
+	}
 	if flags&hasFailed != 0 {
 		p.unfit = int(b[0]) + 1
 		return p
@@ -211,6 +231,14 @@ func (r *rows) utterance(i int) *Utterance {
 	if p.speaker > 0 {
 		u.Speaker = r.speakers.list[p.speaker-1]
 	}
+	for k, value := range p.values {
+		if u.Values == nil {
+			u.Values = make([]string, len(p.values))
+		}
+		if value > 0 {
+			u.Values[k] = r.values.list[value-1]
+		}
+	}
 	if i < len(r.keys) {
 		u.Key = r.keys[i]
 	} else {
@@ -261,7 +289,7 @@ func (r *rows) cut(n int) {
 
 // settle gives up what is only needed to add lines.
 func (r *rows) settle() {
-	r.paths.numbers, r.speakers.numbers, r.files.numbers, r.pack = nil, nil, nil, nil
+	r.paths.numbers, r.speakers.numbers, r.files.numbers, r.values.numbers, r.pack = nil, nil, nil, nil, nil
 }
 
 // offset is where row i, which p was unpacked of, starts in its recording, in seconds.

@@ -31,6 +31,8 @@ type Utterance struct {
 
 	Text   string  // normalized
 	Tokens []int32 // [U], once Tokenize has run: those of Text and nothing else
+
+	Values []string // of Options.Keys, "" where the line has none; nil where it has none at all
 }
 
 // Rate is that of the recording, in Hz.

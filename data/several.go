@@ -77,13 +77,14 @@ func LoadAll(ctx context.Context, manifests []Manifest, o Options) (*Set, error)
 	r := &rows{letters: new(letters)}
 	s := &Set{SampleRate: o.SampleRate, options: o, rows: r}
 	var reports []*Report
+	var intakes []*intake
 	for k, m := range manifests {
 		in := newIntake(ctx, m.Path, o, r)
 		in.prefix = prefixOf(manifests, k)
 		if err := in.load(); err != nil {
 			return nil, err
 		}
-		reports = append(reports, in.report)
+		reports, intakes = append(reports, in.report), append(intakes, in)
 		if len(manifests) > 1 {
 			for len(r.lists) < len(r.places) {
 				r.lists = append(r.lists, uint16(k))
@@ -92,6 +93,9 @@ func LoadAll(ctx context.Context, manifests []Manifest, o Options) (*Set, error)
 		s.weights = append(s.weights, m.Weight)
 	}
 	r.settle()
+	if err := haveValues(intakes, o.Keys); err != nil {
+		return nil, err
+	}
 	s.Path, s.Report = reports[0].Path, reports[0]
 	if len(reports) > 1 {
 		s.join(manifests, reports)

@@ -20,6 +20,7 @@ type columns struct {
 	audio, duration, offset, stop, id, speaker int
 	texts                                      []int // of which the first counts
 	header                                     []string
+	values                                     []int // of the keys that are asked for
 }
 
 // findColumns finds the columns of a header; ok says whether there is one for the audio and one for the text.
@@ -34,11 +35,22 @@ func findColumns(header []string) (c columns, ok bool) {
 		return found
 	}
 	find := func(names ...string) int { return append(all(names), -1)[0] }
-	c = columns{find(audioKeys...), find("duration"), find("offset", "start"), find("stop"), find("id", "utt_id"), find(speakerKeys...), all(textKeys), header}
+	c = columns{
+		audio: find(audioKeys...), duration: find("duration"), offset: find("offset", "start"), stop: find("stop"),
+		id: find("id", "utt_id"), speaker: find(speakerKeys...), texts: all(textKeys), header: header,
+	}
 	if c.stop < 0 {
 		c.offset = find("offset") // a start alone may be anything
 	}
 	return c, c.audio >= 0 && len(c.texts) > 0
+}
+
+// place finds the columns of keys whose values are asked for.
+func (c *columns) place(l *listing) {
+	l.known = strings.Join(c.header, ", ")
+	for _, key := range l.keys {
+		c.values = append(c.values, slices.IndexFunc(c.header, func(h string) bool { return strings.EqualFold(strings.TrimSpace(h), key) }))
+	}
 }
 
 // repeated says which columns have the name of one that is used, and aren't; "" if none has.
@@ -82,6 +94,9 @@ func (c columns) entry(file string, line int, row []string) entry {
 		return row[i]
 	}
 	e.audio, e.text, e.id, e.speaker = get(c.audio), get(c.texts[0]), get(c.id), get(c.speaker)
+	for k, i := range c.values {
+		e.setValue(k, len(c.values), get(i))
+	}
 	for _, i := range c.texts[1:] {
 		e.another(c.header[c.texts[0]], c.header[i], get(i))
 	}
@@ -148,6 +163,7 @@ func (l *listing) table(t *textFile, sep byte) error {
 		return noColumns(t.path, c)
 	}
 	l.note(c.repeated(t.path))
+	c.place(l)
 	return l.each(t, number+1, func(number int, line string) entry { return c.entry(t.path, number, strings.Split(line, string(sep))) })
 }
 
@@ -174,6 +190,7 @@ func (l *listing) csv(t *textFile, sep byte) error {
 		return noColumns(t.path, c)
 	}
 	l.note(c.repeated(t.path))
+	c.place(l)
 	for l.ctx.Err() == nil {
 		row, err := r.Read()
 		var wrong *csv.ParseError

@@ -53,6 +53,7 @@ func (c *Card[K]) Learn(p *Pass[K], s Learning) (Learned, error) {
 		return Learned{}, err
 	}
 	status := elements[float64](c.fixed.Bytes()[fixedStatus:][:8*op.CardStatus])
+	c.gradient = c.grads[0]
 	c.odd = int(elements[int32](c.fixed.Bytes()[fixedStatus+oddAt-statusAt:][:4])[0])
 	learned := Learned{Norm: math.Sqrt(status[op.StatusSquares]) / s.LossScale, Applied: status[op.StatusApplied] != 0}
 	return learned, c.collect(p, batches)
@@ -236,6 +237,9 @@ func (c *Card[K]) Reduce() (squares float64, err error) {
 			func() error { return q.Download(c.fixed, fixedStatus, c.status(), align) },
 		)
 	}))
+	if err == nil {
+		c.gradient = c.grads[0]
+	}
 	return elements[float64](c.fixed.Bytes()[fixedStatus:][:8*op.CardStatus])[op.StatusSquares], err
 }
 

@@ -24,6 +24,7 @@ func (c *Card[K]) queue(q cuda.Queue, p *Pass[K], batches []*boundProgram, first
 		}
 		c.stale = false
 	}
+	c.gradient = nil
 	if c.train && first {
 		err := q.Clear(c.status(), 8*op.CardStatus)
 		if err == nil {

@@ -176,7 +176,7 @@ func (c *Crew[K]) Run(p *Pass[K]) error {
 	if err := c.checkWorkers(p.Batches); err != nil {
 		return err
 	}
-	c.pass = p
+	c.pass, c.gradient = p, nil
 	err := c.do(c.run)
 	if err != nil { // nobody knows what of it is in the gradients
 		for _, w := range c.workers {

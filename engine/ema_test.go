@@ -156,7 +156,7 @@ func TestAveragesAreThereWhereTheyAreWanted(t *testing.T) {
 		}
 		if c.why == "" {
 			_, _, err := crew.part(Averages, "exactly.one.piece")
-			wants(t, "a frozen one", err, "it has no moments and no average")
+			wants(t, "a frozen one", err, "it has no gradient, no moments and no average")
 		}
 		crew.Close()
 		counted.Close()

@@ -116,6 +116,7 @@ func (c *Crew[K]) Reduce() (squares float64, err error) {
 		return 0, err
 	}
 	c.reduced = c.grads[c.ran[0].index]
+	c.gradient = c.reduced
 	for _, s := range c.pieces.squares {
 		squares += s
 	}

@@ -26,7 +26,8 @@ type holding[K comparable] struct {
 	grads    []device.Buffer  // of each worker; nil without training
 	arenas   []device.Buffer  // of each worker, all of one size; nil before the first Prepare
 
-	exchanged bool // weights and averages have changed places
+	exchanged bool          // weights and averages have changed places
+	gradient  device.Buffer // of grads: where that of the last update is; nil where there is none
 
 	extra *cardMemory // what a card holds beside; nil on the host
 }
@@ -81,7 +82,7 @@ func (h *holding[K]) free() {
 	for _, list := range [][]device.Buffer{{h.weights, h.averages}, h.moments[:], h.grads, h.arenas} {
 		freeAll(list)
 	}
-	h.weights, h.averages = nil, nil
+	h.weights, h.averages, h.gradient = nil, nil, nil
 	if h.extra != nil {
 		h.extra.free()
 	}

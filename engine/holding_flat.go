@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -14,7 +15,7 @@ func (h *holding[K]) flat(of Flat) (device.Buffer, error) {
 	}
 	err := h.trains()
 	switch {
-	case of > Averages:
+	case of > Gradients:
 		return nil, fmt.Errorf("there is no flat buffer %d", of)
 	case err != nil:
 		return nil, err
@@ -22,6 +23,10 @@ func (h *holding[K]) flat(of Flat) (device.Buffer, error) {
 		return nil, errNoAverages
 	case of == Averages:
 		return h.averages, nil
+	case of == Gradients && h.gradient == nil:
+		return nil, errors.New("there is no gradient: nothing was learned since the last pass")
+	case of == Gradients:
+		return h.gradient, nil
 	}
 	return h.moments[of-FirstMoments], nil
 }
@@ -37,7 +42,7 @@ func (h *holding[K]) part(of Flat, name string) (device.Buffer, Placed, error) {
 		return nil, p, fmt.Errorf("the network has no parameter %s", name)
 	}
 	if of != Weights && p.Frozen {
-		return nil, p, fmt.Errorf("%s is frozen: it has no moments and no average", name)
+		return nil, p, fmt.Errorf("%s is frozen: it has no gradient, no moments and no average", name)
 	}
 	return b, p, nil
 }
@@ -58,6 +63,9 @@ func (h *holding[K]) Export(of Flat, name string, w io.Writer) error {
 
 // Import is the way back.
 func (h *holding[K]) Import(of Flat, name string, r io.Reader) error {
+	if of == Gradients {
+		return errors.New("gradients are computed, and can't be imported")
+	}
 	b, p, err := h.part(of, name)
 	if err != nil {
 		return err

@@ -134,12 +134,15 @@ type Outputs interface{ Output(name string) op.Tensor }
 // Flat names one of the flat buffers of a replica.
 type Flat uint8
 
-// The flat buffers that can be exported and imported.
+// The flat buffers that can be exported, and but for the last also imported.
 const (
 	Weights       Flat = iota
 	FirstMoments       // of AdamW: the running mean of the gradient
 	SecondMoments      // of AdamW: the running mean of its square
 	Averages           // of the weights, where the network wants them: exponential moving averages
+	// Gradients are those of the last Reduce or Learn, with the loss scale and without clipping, of what is learned: they
+	// are there until the next pass, an update between them or not, and can't be imported.
+	Gradients
 )
 
 // AdamW is one step of the optimizer: see [op.NewAdamW] and [op.NewEMA] for the formulas.

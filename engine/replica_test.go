@@ -374,7 +374,9 @@ func TestStreamsOfParameters(t *testing.T) {
 		}
 		wants(t, "an unknown name", r.Import(Weights, "ctc.bios", &bytes.Buffer{}), "no parameter ctc.bios")
 		wants(t, "an unknown name", r.Export(FirstMoments, "ctc.bios", io.Discard), "no parameter ctc.bios")
-		wants(t, "an unknown buffer", r.Export(Averages+1, "ctc.bias", io.Discard), "no flat buffer 4")
+		wants(t, "an unknown buffer", r.Export(Gradients+1, "ctc.bias", io.Discard), "no flat buffer 5")
+		wants(t, "gradients of nothing", r.Export(Gradients, "ctc.bias", io.Discard), "there is no gradient")
+		wants(t, "gradients that come in", r.Import(Gradients, "ctc.bias", bytes.NewReader(make([]byte, 44))), "can't be imported")
 		wants(t, "a buffer that nobody wants", r.Export(Averages, "ctc.bias", io.Discard), "keeps no averages")
 		wants(t, "a writer that fails", r.Export(Weights, "ctc.bias", failing{}), "disk full")
 		wants(t, "a reader that fails", r.Import(Weights, "ctc.bias", failing{}), "disk full")

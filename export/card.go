@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"text/template"
 
-	"konkanitrain/data/feature"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/recognize"
@@ -60,7 +58,7 @@ type cardData struct {
 // card is README.md: a model card. What isn't known of the training is left out. r is nil for tensors.
 func card(m *recognize.Stored, o Options, r *Report) []byte {
 	d := m.Description
-	c := cardData{Options: o, Description: d, Counts: model.Count(d.Network), High: d.Features.High(), Text: policyText(d), Normal: normalText(d.Features), Report: r}
+	c := cardData{Options: o, Description: d, Counts: model.Count(d.Network), High: d.Features.High(), Text: d.TextRules(), Normal: d.Normalizing(), Report: r}
 	var h history
 	if json.Unmarshal(m.State, &h) == nil {
 		c.Train, c.Validate, c.Size, c.Epochs = bases(h.Config.TrainManifest), bases(h.Config.ValManifest), h.Progress.SetSize, h.Progress.Epoch
@@ -81,33 +79,4 @@ func bases(paths []string) (names []string) {
 		names = append(names, filepath.Base(p))
 	}
 	return names
-}
-
-// policyText says how texts are written.
-func policyText(d *recognize.Description) string {
-	list := []string{"in Unicode's form NFC"}
-	for _, rule := range []struct {
-		on   bool
-		text string
-	}{
-		{d.Policy.KeepJoiners, "with zero-width joiners"}, {!d.Policy.KeepJoiners, "without zero-width joiners"},
-		{d.Policy.FoldDigits, "with the digits 0-9 for those of all scripts"}, {d.Policy.RemovePunctuation, "without punctuation"},
-		{d.Policy.LowerCase, "in lower case"}, {d.Policy.AllowedCharacters != "", "of the characters " + d.Policy.AllowedCharacters + " alone"},
-	} {
-		if rule.on {
-			list = append(list, rule.text)
-		}
-	}
-	return strings.Join(list, ", ")
-}
-
-// normalText says how features are normalized.
-func normalText(f feature.Options) string {
-	switch f.Normalize {
-	case feature.PerUtterance:
-		return "normalized to mean 0 and deviation 1 in each bin of an utterance"
-	case feature.Global:
-		return "normalized by the mean and deviation of each bin over the training set"
-	}
-	return "not normalized"
 }

@@ -39,7 +39,7 @@ func (m *Model) room() int64 {
 	if m.onHost() {
 		arenas = m.replica.Usage().Arenas
 	}
-	return u.Limit - m.program - m.others() - (u.Allocated - arenas)
+	return u.Limit - m.program - m.others() - m.models - (u.Allocated - arenas)
 }
 
 // onHost says whether the replica lies in the same memory as the files.
@@ -50,15 +50,18 @@ func (m *Model) count(inHand []*batch) {
 	if !m.limited() {
 		return
 	}
-	reading := int64(0)
+	reading, longest := int64(0), 0
 	for _, b := range inHand {
 		reading += b.bytes
+		longest = max(longest, b.frames)
 	}
 	others, u := m.others(), m.pools.Host.Usage()
-	if m.onHost() && u.Reserved+m.program+others+reading > u.Limit {
+	decoding := m.recognizer.Bytes(longest)
+	if m.onHost() && u.Reserved+m.program+others+m.models+reading+decoding > u.Limit {
 		m.replica.Shrink(0) // arenas are made anew, as large as there is room for
 	}
 	_ = m.pools.Host.Hold("programs and tables", others)
+	_ = m.pools.Host.Hold("decoding", decoding)
 	_ = m.pools.Host.Hold("files in hand", reading) // where it is too much nothing fits beside them, and each is named
 	m.recognizer.runner.Fit.SetLimit(max(m.replica.Room(), 1))
 }

@@ -37,7 +37,8 @@ func TestTranscribeKeepsToALimit(t *testing.T) {
 	for limit := int64(1 << 20); limit < 64<<20; limit = limit * 8 / 7 {
 		m := under(t, path, limit)
 		recognized, i := 0, 0
-		err := m.Transcribe(t.Context(), paths, func(path, text string, err error) error {
+		err := m.Transcribe(t.Context(), paths, func(r Transcript) error {
+			path, text, err := r.Path, r.Text(), r.Err
 			var oom *device.OutOfMemory
 			var large *update.TooLarge
 			switch {

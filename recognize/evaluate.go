@@ -16,6 +16,7 @@ type EvaluateOptions struct {
 	PathMap      []string
 	SkipBadLines bool
 	BadLineLimit float64
+	Keys         []string               // of the manifests, whose values the utterances have
 	Progress     io.Writer              // the manifest's report and what is odd in its files; nil: none
 	PerUtterance func(Hypothesis) error // called for each utterance, in order; may be nil
 }
@@ -40,20 +41,8 @@ func (m *Model) EvaluateAll(ctx context.Context, manifests []string, o EvaluateO
 	if o.Progress == nil {
 		o.Progress = io.Discard
 	}
-	set, err := m.readManifests(ctx, manifests, o)
+	set, loader, err := m.openManifests(ctx, manifests, o)
 	if err != nil {
-		return nil, nil, err
-	}
-	fmt.Fprintln(o.Progress, set.Report)
-	sayForeign(o.Progress, set)
-	window := utterancesPerWorker * m.workers()
-	loader, err := data.NewLoader(set, data.LoaderOptions{
-		Evaluate: true, Window: window, Feature: m.Description.Features, Workers: m.workers(),
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := m.makeRoom(loader, set, window); err != nil {
 		return nil, nil, err
 	}
 	var unfit []data.Note
@@ -90,6 +79,24 @@ func (m *Model) EvaluateAll(ctx context.Context, manifests []string, o EvaluateO
 	return e, report, nil
 }
 
+// openManifests reads manifests, reports on them, and makes room for the passes over their sounds.
+func (m *Model) openManifests(ctx context.Context, manifests []string, o EvaluateOptions) (*data.Set, *data.Loader, error) {
+	set, err := m.readManifests(ctx, manifests, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	fmt.Fprintln(o.Progress, set.Report)
+	sayForeign(o.Progress, set)
+	window := utterancesPerWorker * m.workers()
+	loader, err := data.NewLoader(set, data.LoaderOptions{
+		Evaluate: true, Window: window, Feature: m.Description.Features, Workers: m.workers(),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return set, loader, m.makeRoom(loader, set, window)
+}
+
 // foreign is the share of letters outside the vocabulary above which the texts are in doubt.
 const foreign = 0.05
 
@@ -112,7 +119,7 @@ func (m *Model) makeRoom(l *data.Loader, set *data.Set, window int) error {
 		return fmt.Errorf("%s: %w; the longest of its utterances is %s (line %d), %.1f s: cut it, leave it out, or raise memory_limit",
 			set.Path, m.noRoom(bytes, fmt.Sprintf("reading %s at a time", words.Count(window, "utterance"))), u.ID, u.Line, u.Duration)
 	}
-	m.count([]*batch{{bytes: bytes}})
+	m.count([]*batch{{bytes: bytes, frames: longestOf(set)}})
 	return nil
 }
 
@@ -129,7 +136,7 @@ func (m *Model) readManifests(ctx context.Context, manifests []string, o Evaluat
 	}
 	set, err := data.LoadAll(ctx, list, data.Options{
 		SampleRate: d.Features.SampleRate, Text: d.Policy, PathMap: paths, SkipBadLines: o.SkipBadLines, BadLimit: o.BadLineLimit,
-		KeepEmpty: true,
+		KeepEmpty: true, Keys: o.Keys,
 	})
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"konkanitrain/data"
 	"konkanitrain/data/text"
 	"konkanitrain/internal/words"
+	"konkanitrain/recognize/transcript"
 )
 
 // Evaluation is how well a model does on a set. Losses and rates are over the utterances whose files could be read; the
@@ -102,7 +103,8 @@ type Hypothesis struct {
 	Utt          *data.Utterance
 	Ref, Text    string
 	Words, Chars text.Counts
-	Loss         float64 // nats
-	Infeasible   bool    // it is too short for its text: CTC is no part of Loss
-	Err          error   // the file could not be read: there is no text, and nothing is counted
+	Loss         float64            // nats
+	Infeasible   bool               // it is too short for its text: CTC is no part of Loss
+	Segment      transcript.Segment // Text, with what else [Decoding] asks for
+	Err          error              // the file could not be read: there is no text, and nothing is counted
 }

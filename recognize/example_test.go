@@ -18,12 +18,12 @@ func Example() {
 	}
 	defer model.Close()
 	files := []string{"../examples/konkani_words/wav/v01/01.wav", "nowhere.wav", "../examples/konkani_words/wav/v04/01.wav"}
-	err = model.Transcribe(context.Background(), files, func(path, text string, err error) error {
-		if err != nil {
-			fmt.Println("not transcribed:", err)
+	err = model.Transcribe(context.Background(), files, func(t recognize.Transcript) error {
+		if t.Err != nil {
+			fmt.Println("not transcribed:", t.Err)
 			return nil
 		}
-		fmt.Printf("%s: %s\n", filepath.Base(path), text)
+		fmt.Printf("%s: %s\n", filepath.Base(t.Path), t.Text())
 		return nil
 	})
 	if err != nil {

@@ -84,6 +84,7 @@ type batch struct {
 	loader *data.Loader // nil where no file can be used
 	stream *data.Stream // nil before start
 	bytes  int64        // that the reading takes
+	frames int          // feature frames of the longest
 	alone  bool         // it takes so many that nothing is recognized meanwhile
 }
 
@@ -105,7 +106,7 @@ func (m *Model) begin(ctx context.Context, q *queue, f feature.Options) (*batch,
 		}); err != nil || !m.limited() {
 			return b, err
 		}
-		b.bytes = reading(b.loader)
+		b.bytes, b.frames = reading(b.loader), longestOf(set)
 		if b.alone = float64(b.bytes) > aheadShare*float64(m.room()); !b.alone {
 			return b, nil
 		}
@@ -120,6 +121,14 @@ func (m *Model) begin(ctx context.Context, q *queue, f feature.Options) (*batch,
 		}
 		return b, nil
 	}
+}
+
+// longestOf is how many feature frames the longest utterance of a set has.
+func longestOf(set *data.Set) (frames int) {
+	for i := range set.Len() {
+		frames = max(frames, set.Frames(i))
+	}
+	return frames
 }
 
 // start begins to read, where that has not begun.

@@ -39,6 +39,7 @@ type Model struct {
 	device     *Device
 	pools      Pools // with nil where a test makes the replica
 	program    int64 // what the process had before it was loaded, bytes
+	models     int64 // language model and hotwords, bytes
 	log        io.Writer
 	idle       chan struct{} // holds a token while the replica makes no pass
 }
@@ -222,6 +223,33 @@ func (m *Model) free() {
 
 // String is one line: which model, how far it was trained, how large it is, how well it did on validation.
 func (m *Model) String() string { return m.Path + ": " + m.Description.String() }
+
+// SetDecoding says how texts are found from now on; until then it is greedily. What a language model takes in memory
+// counts; where there is no room for it the error wraps *device.OutOfMemory.
+func (m *Model) SetDecoding(d Decoding) error {
+	r := m.recognizer
+	s := *r.script
+	s.Decoding, s.fusion = d, nil
+	if !d.greedy() || d.Units {
+		f, err := d.load(s.tokenizer, s.policy, func(warning string) { fmt.Fprintln(m.log, "WARNING:", warning) })
+		if err != nil {
+			return err
+		}
+		s.fusion = f
+	} else if err := d.Check(); err != nil {
+		return err
+	}
+	m.models = 0
+	if s.fusion != nil {
+		m.models = s.fusion.bytes()
+	}
+	if m.limited() {
+		if err := m.pools.Host.Hold("language model and hotwords", m.models); err != nil {
+			return err
+		}
+	}
+	return r.use(s)
+}
 
 // workers is the number of its compute workers.
 func (m *Model) workers() int { return m.replica.Wishes().Workers }

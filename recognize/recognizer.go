@@ -16,11 +16,10 @@ import (
 
 // Recognizer decodes and scores over a replica. One goroutine uses it, and the replica, at a time.
 type Recognizer struct {
-	tokenizer text.Tokenizer
-	policy    text.Policy
-	size      int // V, of the network
-	runner    *update.Runner
-	run       runPass
+	script  *script
+	readers []*reader // of each worker
+	runner  *update.Runner
+	run     runPass
 }
 
 // Share makes its passes fit the memory as others over the same replica do.
@@ -36,7 +35,29 @@ func New(net model.Config, r update.Replica, batchSize int, t text.Tokenizer, p 
 	run := func(_ context.Context, window []*data.Example, ask update.Ask) ([]update.Loss, error) {
 		return runner.Run(window, ask)
 	}
-	return &Recognizer{tokenizer: t, policy: p, size: net.Vocab, runner: runner, run: run}
+	rec := &Recognizer{runner: runner, run: run}
+	s := script{tokenizer: t, policy: p, size: net.Vocab, frame: frameShift * float64(net.Subsampling)}
+	_ = rec.use(s) // greedy decoding needs nothing
+	return rec
+}
+
+// use reads texts by a script from now on.
+func (r *Recognizer) use(s script) error {
+	readers := make([]*reader, r.runner.Replica.Wishes().Workers)
+	for i := range readers {
+		var err error
+		if readers[i], err = newReader(&s); err != nil {
+			return err
+		}
+	}
+	r.script, r.readers = &s, readers
+	return nil
+}
+
+// Bytes is the most that the readers of all workers hold for utterances of so many feature frames.
+func (r *Recognizer) Bytes(featureFrames int) int64 {
+	s := model.Shape{Frames: featureFrames}.Encoded(r.runner.Net)
+	return int64(len(r.readers)) * r.readers[0].Bytes(s)
 }
 
 // Score scores every utterance that the loader gives, in its order. emit, if set, gets each result; its error, or the
@@ -81,10 +102,15 @@ func (r *Recognizer) Score(ctx context.Context, loader *data.Loader, emit func(H
 }
 
 // decode runs a window through the network and reads the text of each row, "" where its file could not be read.
-func (r *Recognizer) decode(ctx context.Context, window []*data.Example, p model.Purpose) ([]decoded, []update.Loss, error) {
-	rows := make([]decoded, len(window)) // each is written by one worker
+func (r *Recognizer) decode(ctx context.Context, window []*data.Example, p model.Purpose) ([]heard, []update.Loss, error) {
+	return r.each(ctx, window, p, func(r *reader, _ *data.Example, logits []float32) heard { return r.read(logits) })
+}
+
+// each runs a window through the network; a worker's reader makes something of each row that there is.
+func (r *Recognizer) each(ctx context.Context, window []*data.Example, p model.Purpose, read readRow) ([]heard, []update.Loss, error) {
+	rows := make([]heard, len(window)) // each is written by one worker
 	losses, err := r.run(ctx, window, update.Ask{
-		Purpose: p, Logits: func(row int, logits []float32) { rows[row] = r.greedy(logits) },
+		Purpose: p, Logits: func(worker, row int, logits []float32) { rows[row] = read(r.readers[worker], window[row], logits) },
 	})
 	if err != nil {
 		return nil, nil, err
@@ -92,29 +118,8 @@ func (r *Recognizer) decode(ctx context.Context, window []*data.Example, p model
 	return rows, losses, nil
 }
 
-// decoded is the greedy CTC path of one utterance.
-type decoded struct {
-	text           string
-	blanks, frames int
-}
-
-// greedy is the best path (Graves et al. 2006, section 3.2): the likeliest label of each frame, repeats merged, blanks
-// dropped. logits [S, V].
-func (r *Recognizer) greedy(logits []float32) decoded {
-	ids := make([]int32, len(logits)/r.size)
-	for t := range ids {
-		best := 0
-		row := logits[t*r.size:][:r.size]
-		for i, x := range row {
-			if x > row[best] {
-				best = i
-			}
-		}
-		ids[t] = int32(best)
-	}
-	hyp := r.policy.Normalize(r.tokenizer.Decode(text.Collapse(nil, ids)))
-	return decoded{text: hyp, blanks: text.Blanks(ids), frames: len(ids)}
-}
+// readRow is what a reader makes of the logits [S, V] of an utterance.
+type readRow = func(r *reader, x *data.Example, logits []float32) heard
 
 // tally adds up what a set comes to.
 type tally struct {
@@ -124,8 +129,8 @@ type tally struct {
 }
 
 // add counts one utterance.
-func (t *tally) add(x *data.Example, d decoded, l update.Loss) Hypothesis {
-	h := Hypothesis{Utt: x.Utt, Ref: x.Utt.Text, Text: d.text, Loss: l.Total, Infeasible: l.Infeasible, Err: x.Err}
+func (t *tally) add(x *data.Example, d heard, l update.Loss) Hypothesis {
+	h := Hypothesis{Utt: x.Utt, Ref: x.Utt.Text, Text: d.Text, Segment: d.Segment, Loss: l.Total, Infeasible: l.Infeasible, Err: x.Err}
 	e := &t.sum
 	if x.Err != nil {
 		e.Failed++

@@ -189,7 +189,8 @@ func loader(t testing.TB, m *Model, manifest string, window int) *data.Loader {
 func transcripts(t testing.TB, m *Model, paths ...string) []string {
 	t.Helper()
 	var texts []string
-	err := m.Transcribe(t.Context(), paths, func(path, text string, err error) error {
+	err := m.Transcribe(t.Context(), paths, func(r Transcript) error {
+		path, text, err := r.Path, r.Text(), r.Err
 		if want := paths[len(texts)]; path != want {
 			t.Errorf("result %d is of %s, want %s", len(texts), path, want)
 		}

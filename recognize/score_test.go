@@ -315,7 +315,11 @@ func TestGreedy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Recognizer{tokenizer: v, size: v.Size()}
+	s := &script{tokenizer: v, size: v.Size()}
+	r, err := newReader(s)
+	if err != nil {
+		t.Fatal(err)
+	}
 	best := func(ids ...int) (logits []float32) {
 		for _, id := range ids {
 			row := make([]float32, v.Size())
@@ -325,6 +329,10 @@ func TestGreedy(t *testing.T) {
 		return logits
 	}
 	a, b, space, e, acute := 3, 4, 5, 6, 7
+	type decoded struct {
+		text           string
+		blanks, frames int
+	}
 	for want, logits := range map[decoded][]float32{
 		{"aab", 1, 5}:     best(a, a, 0, a, b),
 		{"", 3, 3}:        make([]float32, 3*v.Size()), // all labels alike: blank is the first
@@ -333,7 +341,8 @@ func TestGreedy(t *testing.T) {
 		{"a\ufffd", 0, 2}: best(a, 2),
 		{"", 0, 0}:        nil,
 	} {
-		if got := r.greedy(logits); got != want {
+		h := r.read(logits)
+		if got := (decoded{h.Text, h.blanks, h.frames}); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}

@@ -5,12 +5,33 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"konkanitrain/data"
 	"konkanitrain/data/audio"
 	"konkanitrain/model"
+	"konkanitrain/recognize/transcript"
 	"konkanitrain/update"
 )
+
+// Transcript is what was recognized in a file.
+type Transcript struct {
+	Path     string
+	Duration float64 // seconds; 0 where the file can't be read
+	Segments []transcript.Segment
+	Err      error // what was wrong with the file: there is nothing else then
+}
+
+// Text is what was said in all segments.
+func (t *Transcript) Text() string {
+	var texts []string
+	for _, s := range t.Segments {
+		if s.Text != "" {
+			texts = append(texts, s.Text)
+		}
+	}
+	return strings.Join(texts, " ")
+}
 
 // Transcribe recognizes files and gives each result, or what was wrong with the file, to emit, in the order of the
 // paths; the others go on. It ends early with emit's error, or with the context's cause, for which it doesn't wait
@@ -19,15 +40,20 @@ import (
 // All workers are kept busy, while the next files are read. Of memory it takes what some files take at once, however
 // many there are; a file for which there is not enough gets an error that wraps *update.TooLarge, or
 // *device.OutOfMemory where it can't even be read.
-func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(path, text string, err error) error) error {
+func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(Transcript) error) error {
+	return m.overFiles(ctx, &queue{paths: paths}, func(r *reader, _ *data.Example, logits []float32) heard { return r.read(logits) }, emit)
+}
+
+// overFiles reads and recognizes the files of a queue, of which it fills in what is about the model.
+func (m *Model) overFiles(ctx context.Context, q *queue, read readRow, emit func(Transcript) error) error {
 	features := m.Description.Features
 	features.Resampler = audio.NewResampler() // one set of kernels for all batches
-	q := &queue{paths: paths, net: m.Description.Network, sampleRate: features.SampleRate, workers: m.workers()}
+	q.net, q.sampleRate, q.workers = m.Description.Network, features.SampleRate, m.workers()
 	now, err := m.begin(ctx, q, features)
 	for now != nil && err == nil {
 		var next *batch
 		if next, err = m.begin(ctx, q, features); err == nil {
-			err = m.transcribe(ctx, now, next, emit)
+			err = m.transcribe(ctx, now, next, read, emit)
 		}
 		now.close()
 		now = next
@@ -36,16 +62,10 @@ func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(path, 
 	return err
 }
 
-// result is what came out for a file.
-type result struct {
-	text string
-	err  error
-}
-
 // transcribe recognizes the files of a batch and emits what came out. Meanwhile those of the next batch are read, if
 // there is room for both.
-func (m *Model) transcribe(ctx context.Context, b, next *batch, emit func(path, text string, err error) error) error {
-	results := map[*data.Utterance]result{}
+func (m *Model) transcribe(ctx context.Context, b, next *batch, read readRow, emit func(Transcript) error) error {
+	results := map[*data.Utterance]Transcript{}
 	inHand := []*batch{b}
 	if next != nil && !b.alone && !next.alone {
 		inHand = append(inHand, next)
@@ -66,7 +86,7 @@ func (m *Model) transcribe(ctx context.Context, b, next *batch, emit func(path, 
 		for _, s := range append(warnings, longFiles(w.Examples)...) {
 			fmt.Fprintln(m.log, "WARNING:", s)
 		}
-		if err := m.recognize(ctx, w.Examples, results); err != nil {
+		if err := m.recognize(ctx, w.Examples, read, results); err != nil {
 			return err
 		}
 		w.Release()
@@ -75,11 +95,12 @@ func (m *Model) transcribe(ctx context.Context, b, next *batch, emit func(path, 
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		r := result{err: f.Err}
+		r := Transcript{Err: f.Err}
 		if f.Utterance != nil {
 			r = results[f.Utterance]
 		}
-		if err := emit(f.Path, r.text, r.err); err != nil {
+		r.Path = f.Path
+		if err := emit(r); err != nil {
 			return err
 		}
 	}
@@ -101,8 +122,8 @@ func longFiles(examples []*data.Example) (warnings []string) {
 }
 
 // recognize fills in the results of examples. Those for which there is not enough memory even alone have an error.
-func (m *Model) recognize(ctx context.Context, examples []*data.Example, results map[*data.Utterance]result) error {
-	rows, _, err := m.recognizer.decode(ctx, examples, model.Transcribing)
+func (m *Model) recognize(ctx context.Context, examples []*data.Example, read readRow, results map[*data.Utterance]Transcript) error {
+	rows, _, err := m.recognizer.each(ctx, examples, model.Transcribing, read)
 	if err != nil {
 		return err
 	}
@@ -110,15 +131,28 @@ func (m *Model) recognize(ctx context.Context, examples []*data.Example, results
 		var large *update.TooLarge
 		switch {
 		case errors.As(x.Err, &large):
-			results[x.Utt] = result{err: fmt.Errorf("%s: %.0f s of sound are too long to be recognized at once: out of memory: %w; cut the file into pieces",
+			results[x.Utt] = Transcript{Err: fmt.Errorf("%s: %.0f s of sound are too long to be recognized at once: out of memory: %w; cut the file into pieces",
 				x.Utt.Path(), x.Utt.Duration, large)}
 		case x.Err != nil:
-			results[x.Utt] = result{err: withoutLine(x.Err)}
+			results[x.Utt] = Transcript{Err: withoutLine(x.Err)}
+		case rows[i].err != nil:
+			results[x.Utt] = Transcript{Err: fmt.Errorf("%s: %w", x.Utt.Path(), rows[i].err)}
 		default:
-			results[x.Utt] = result{text: rows[i].text}
+			results[x.Utt] = transcriptOf(x.Utt, rows[i].Segment)
 		}
 	}
 	return nil
+}
+
+// transcriptOf is what was heard in an utterance as a part of its recording.
+func transcriptOf(u *data.Utterance, s transcript.Segment) Transcript {
+	s.Start, s.End = 0, u.Duration
+	for _, list := range [][]transcript.Unit{s.Words, s.Characters} { // the last frame may reach beyond the end
+		for i := range list {
+			list[i].Start, list[i].End = min(list[i].Start, s.End), min(list[i].End, s.End)
+		}
+	}
+	return Transcript{Path: u.Path(), Duration: u.Recording.Info.Seconds(), Segments: []transcript.Segment{s.Shift(u.Offset)}}
 }
 
 // withoutLine is a loader's error about a file without the line of a manifest that it begins with: there is none.

@@ -78,7 +78,8 @@ func TestTranscribeFileThatChanges(t *testing.T) {
 	_, paths := speak(t, babble(60, 1))
 	m := random(t, described(t), 1)
 	i := 0
-	err := m.Transcribe(t.Context(), paths, func(path, text string, err error) error {
+	err := m.Transcribe(t.Context(), paths, func(r Transcript) error {
+		err := r.Err
 		if i == 0 { // the last batch is not being read yet
 			write(t, paths[55], "no sound")
 			tone(t, paths[56], spoken{samples: 4000}, 1)
@@ -145,7 +146,7 @@ func TestTranscribeStops(t *testing.T) {
 	// In the middle: what came out before is whole and in order, and nothing comes after.
 	ctx, stop = context.WithCancel(t.Context())
 	n := 0
-	err := m.Transcribe(ctx, paths, func(string, string, error) error {
+	err := m.Transcribe(ctx, paths, func(Transcript) error {
 		if n++; n == 3 {
 			stop()
 		}
@@ -158,7 +159,7 @@ func TestTranscribeStops(t *testing.T) {
 	_, many := speak(t, babble(70, 1))
 	ctx, stop = context.WithCancel(t.Context())
 	n = 0
-	err = m.Transcribe(ctx, many, func(string, string, error) error {
+	err = m.Transcribe(ctx, many, func(Transcript) error {
 		if n++; n == filesPerWorker {
 			stop()
 		}
@@ -169,7 +170,7 @@ func TestTranscribeStops(t *testing.T) {
 	}
 	full := errors.New("disk full")
 	n = 0
-	err = m.Transcribe(t.Context(), paths, func(string, string, error) error { n++; return full })
+	err = m.Transcribe(t.Context(), paths, func(Transcript) error { n++; return full })
 	if !errors.Is(err, full) || n != 1 {
 		t.Errorf("%d results, %v", n, err)
 	}
@@ -277,7 +278,7 @@ func TestTranscribeOutOfMemory(t *testing.T) {
 			t.Errorf("file %d: %q, want %q", i, got[i], want[i])
 		}
 	}
-	err := m.Transcribe(t.Context(), paths[3:4], func(_, _ string, err error) error { return err })
+	err := m.Transcribe(t.Context(), paths[3:4], func(r Transcript) error { return r.Err })
 	var short *device.OutOfMemory
 	if !errors.As(err, &short) {
 		t.Errorf("the error of a long file doesn't wrap that of the memory: %v", err)

@@ -25,12 +25,14 @@ const (
 	mostBlanks  = 0.98
 )
 
-// What few and many blanks mean, and what to do about few.
+// What few and many blanks mean.
 const (
 	fewBlanksMean  = "the network hardly ever says blank: it holds each letter until the next, letters that are written twice come out once, and pauses are letters"
-	fewBlanksCure  = "Few get out of this by themselves, and a run that begins with blanks keeps from it: begin anew with blank_bias 3 and branch_shrink 0.8, as configs/ten_minutes.yaml does; light_first_epochs and a lower learning_rate help too"
 	manyBlanksMean = "hardly anything but blank comes out"
 )
+
+// usualBias is the blank_bias of the presets, in nats.
+const usualBias = 3
 
 // short is the number of updates behind which a run is judged in any case: a third of its epochs, three at least.
 func (r *run) short() int { return max(3*r.sets.loader.Windows(), r.all()/3) }
@@ -82,10 +84,21 @@ func (r *run) sayBlanks(e *recognize.Evaluation, said *blanks) {
 	case fewBlanks:
 		o := r.cfg.Optimizer
 		r.report.say("WARNING: after %s blank is the likeliest in %s only, less than %g %%: %s; %s. %s (learning_rate %g, %s, %s in an update)",
-			n, share, 100*leastBlanks, fewBlanksMean, r.density(), fewBlanksCure, o.LearningRate, r.warmupSetting(), words.Count(r.cfg.Window(), "utterance"))
+			n, share, 100*leastBlanks, fewBlanksMean, r.density(), r.fewBlanksCure(), o.LearningRate, r.warmupSetting(), words.Count(r.cfg.Window(), "utterance"))
 	default:
 		r.report.say("after %s blank is the likeliest in %s, as is usual", n, share)
 	}
+}
+
+// fewBlanksCure is what to do about few blanks: what keeps most runs from them, or else more of it.
+func (r *run) fewBlanksCure() string {
+	m := r.cfg.Model
+	if m.BlankBias >= usualBias && r.cfg.Run.InitFrom == "" {
+		return fmt.Sprintf("Few get out of this by themselves, and this one began with blank_bias %g and branch_shrink %g: begin anew with more of both, "+
+			"a lower learning_rate or more light_first_epochs", m.BlankBias, m.BranchShrink)
+	}
+	return fmt.Sprintf("Few get out of this by themselves, and a run that begins with blanks keeps from it: begin anew with blank_bias %d and branch_shrink 0.8, "+
+		"as configs/ten_minutes.yaml does; light_first_epochs and a lower learning_rate help too", usualBias)
 }
 
 // blankCauses is what may have led to an output of blanks.

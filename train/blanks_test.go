@@ -120,6 +120,17 @@ func TestRoomForBlanks(t *testing.T) {
 	testkit.MustContain(t, r.density(), " tokens for 100 frames, so that at a subsampling of 8 there is little room for blanks")
 }
 
+// What helps against few blanks isn't advised to a run that has it.
+func TestFewBlanksCure(t *testing.T) {
+	r := blankRun(t, nil)
+	const usual = "begin anew with blank_bias 3 and branch_shrink 0.8"
+	testkit.MustContain(t, r.fewBlanksCure(), usual)
+	r.cfg.Model.BlankBias, r.cfg.Model.BranchShrink = 3, 0.5
+	testkit.MustContain(t, r.fewBlanksCure(), "this one began with blank_bias 3 and branch_shrink 0.5: begin anew with more of both")
+	r.cfg.Run.InitFrom = "model.safetensors" // whose blank has a bias of its own
+	testkit.MustContain(t, r.fewBlanksCure(), usual)
+}
+
 // Where only blanks come out, an alarm says so from blank_alarm updates on, and the score is 100 %.
 func TestBlankAlarm(t *testing.T) {
 	var said bytes.Buffer

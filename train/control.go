@@ -8,17 +8,33 @@ import (
 
 	"konkanitrain/internal/control"
 	"konkanitrain/internal/machine"
+	"konkanitrain/internal/watch"
 	"konkanitrain/internal/words"
 )
 
-// remote lets another program ask the run about its memory, and tell it to use less: konkanitrain mem.
+// remote lets another program ask the run about its memory, and tell it to use less, which is konkanitrain mem, and
+// people see the run in a browser.
 type remote struct {
-	server *control.Server              // nil where there is none
-	place  atomic.Pointer[control.Info] // what the loop alone knows, as it last was
-	total  int64                        // memory of the machine, bytes; 0: unknown
+	server   *control.Server              // nil where there is none
+	listener *watch.Listener              // nil: nobody can see the run
+	page     *watch.Server                // nil before it answers
+	place    atomic.Pointer[control.Info] // what the loop alone knows, as it last was
+	total    int64                        // memory of the machine, bytes; 0: unknown
 }
 
 func (r *remote) close() {
+	switch {
+	case r.page != nil:
+		_ = r.page.Close()
+	case r.listener != nil:
+		_ = r.listener.Close()
+	}
+	r.page, r.listener = nil, nil
+	r.closeServer()
+}
+
+// closeServer ends the answers to konkanitrain mem.
+func (r *remote) closeServer() {
 	if r.server != nil {
 		_ = r.server.Close() // a socket that can't be removed is replaced by the next run
 	}
@@ -44,7 +60,8 @@ func (r *run) listen() error {
 // folderRenewed begins anew what lay in a checkpoint_dir that was removed.
 func (r *run) folderRenewed() {
 	r.renewMetrics()
-	r.remote.close()
+	r.board.renew(r)
+	r.remote.closeServer()
 	r.remote.server = nil
 	_ = r.listen() // which has said what is wrong
 }

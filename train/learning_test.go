@@ -65,7 +65,7 @@ func TestLearnsFourDigits(t *testing.T) {
 	// Decoding hides an end mark; the path itself must not have one.
 	examples := examplesOf(t, run.sets.val.loader)
 	runner := update.NewRunner(run.net, run.replica, 1)
-	_, err := runner.Run(examples, update.Ask{Purpose: model.Scoring, Logits: func(row int, logits []float32) {
+	_, err := runner.Run(examples, update.Ask{Purpose: model.Scoring, Logits: func(_, row int, logits []float32) {
 		for at := 0; at < len(logits); at += run.net.Vocab {
 			if most(logits[at:][:run.net.Vocab]) == int(text.SosEos) {
 				t.Errorf("%s: an end mark in frame %d", examples[row].Utt.Text, at/run.net.Vocab)

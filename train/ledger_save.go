@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/words"
 	"konkanitrain/update"
 )
 
@@ -68,7 +69,7 @@ func (l *ledger) withNewest(err error) error {
 func (l *ledger) resumeCommand(flags string) string { return l.resumeFrom("auto", flags) }
 
 func (l *ledger) resumeFrom(resume, flags string) string {
-	return strings.TrimSpace(fmt.Sprintf("%s --checkpoint_dir %s --resume %s %s", quoted(l.program), quoted(l.dir), quoted(resume), flags))
+	return strings.TrimSpace(fmt.Sprintf("%s --checkpoint_dir %s --resume %s %s", words.Shell(l.program), words.Shell(l.dir), words.Shell(resume), flags))
 }
 
 // sound is an error if a weight is not a finite number: such a state is never saved.

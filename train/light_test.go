@@ -1,6 +1,8 @@
 package train
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 
 	"konkanitrain/internal/testkit"
@@ -29,6 +31,26 @@ func TestLightEpochsResume(t *testing.T) {
 			if light[i] != at1[i] {
 				t.Errorf("row %d of window %d has %+v, want %+v: there is no speed in the first light epoch", i, k, light[i], at1[i])
 			}
+		}
+	}
+}
+
+// Epochs that are all light never have what the settings say, which is said; with one more they have.
+func TestLightEpochsThatNeverEnd(t *testing.T) {
+	cfg := tiny(t, speak(t, babble(4, 4, 1)...))
+	cfg.Data.LightFirstEpochs = 6
+	for epochs, want := range map[int]string{
+		1: "WARNING: augmentation grows over 6 epochs (light_first_epochs), and training has 1: in the last one it gets only to 0 % of its strength; train longer, or set light_first_epochs to 0\n",
+		6: "WARNING: augmentation grows over 6 epochs (light_first_epochs), and training has 6: in the last one it gets only to 83 % of its strength; train longer, or set light_first_epochs to 2\n",
+		7: "",
+	} {
+		cfg.Optimizer.NumEpochs = epochs
+		var said bytes.Buffer
+		start(t, elsewhere(t, cfg), &said)
+		if got := strings.Count(said.String(), "augmentation grows"); want == "" && got != 0 {
+			t.Errorf("%d epochs: it says\n%s", epochs, said.String())
+		} else if want != "" {
+			mustContainOnce(t, said.String(), want)
 		}
 	}
 }

@@ -71,6 +71,9 @@ func (r *run) loop(ctx context.Context) error {
 			_ = r.host.Hold("copies to and from the card", r.replica.Usage().Pinned) // where it is too much, what comes next has less
 		}
 		before := time.Now()
+		if out.Skipped == update.Made && r.due(r.cfg.Run.EvalEvery, w.Last, true) {
+			r.board.gradients(r)
+		}
 		if w.Last {
 			r.stageOf("Epoch End", fmt.Sprintf("Epoch %d End", w.Epoch+1))
 		}
@@ -142,7 +145,7 @@ func (r *run) window(w *data.Window) (update.Outcome, error) {
 // the last time, each once in a run.
 func (r *run) nameUnreadable(s *data.Set) {
 	for _, n := range s.News() {
-		r.report.say("WARNING: left out: %s (%s, line %d): %s", n.ID, n.File, n.Line, n.Reason)
+		r.report.say("WARNING: left out: %v", n)
 	}
 }
 

@@ -136,9 +136,13 @@ func (r *run) planMemory() error {
 	if err := r.hostFits(); err != nil {
 		return err
 	}
+	if err := r.recordStep(p); err != nil {
+		return err
+	}
 	if r.learn(); r.fit().Limit() > 0 {
 		r.replica.Forget() // what was compiled to find its price only
 	}
+	r.largest = p.most.Variant
 	r.sayLeft(p)
 	if err := r.sayChoice(whole, p); err != nil {
 		return err

@@ -16,6 +16,8 @@ type metrics struct {
 	file *os.File // nil: nothing is written
 	run  string   // what tells this run's records from others; "" where the file is this run's own
 	torn bool     // the file's last line has no end
+
+	tell func(line []byte) // gets each record too, as a line without its end; nil: nobody wants them
 }
 
 const (
@@ -23,13 +25,16 @@ const (
 	recordHead  = `{"event":"` // of every record
 )
 
-// openMetrics makes the folder and opens its metrics.jsonl for appending. A last line that was cut, by a kill or a
-// full disk, stays as it is, and what follows begins a line of its own.
-func openMetrics(dir, run string) (*metrics, error) {
+// openMetrics makes the folder and opens its metrics.jsonl for appending.
+func openMetrics(dir, run string) (*metrics, error) { return openRecords(dir, metricsFile, run) }
+
+// openRecords makes the folder and opens a file of records in it for appending. A last line that was cut, by a kill or
+// a full disk, stays as it is, and what follows begins a line of its own.
+func openRecords(dir, name, run string) (*metrics, error) {
 	if err := checkpoint.MakeDir(dir); err != nil {
 		return nil, fmt.Errorf("log_dir: %w", err)
 	}
-	f, err := checkpoint.Share(filepath.Join(dir, metricsFile))
+	f, err := checkpoint.Share(filepath.Join(dir, name))
 	if err != nil {
 		return nil, fmt.Errorf("log_dir: %w", err)
 	}
@@ -63,7 +68,7 @@ type updateMetrics struct {
 
 // write appends one record. The event's own fields follow "event" and "time".
 func (m *metrics) write(event string, record any) error {
-	if m.file == nil {
+	if m.file == nil && m.tell == nil {
 		return nil
 	}
 	head, err := json.Marshal(struct {
@@ -83,6 +88,12 @@ func (m *metrics) write(event string, record any) error {
 		line = append(line, body[1:]...)
 	} else {
 		line[len(line)-1] = '}'
+	}
+	if m.tell != nil {
+		defer m.tell(line) // which may look into the file
+	}
+	if m.file == nil {
+		return nil
 	}
 	if m.torn {
 		line = append([]byte{'\n'}, line...)
@@ -112,6 +123,7 @@ func (m *metrics) close() error {
 
 // renewMetrics begins a new metrics.jsonl where the folder was removed with the one in use.
 func (r *run) renewMetrics() {
+	r.renewValidations()
 	if r.metrics.file == nil {
 		return
 	}
@@ -121,6 +133,7 @@ func (r *run) renewMetrics() {
 		r.report.say("WARNING: the run goes on without metrics.jsonl: %v", err)
 		return
 	}
+	m.tell = r.tell
 	r.metrics = m
 }
 
@@ -129,7 +142,11 @@ func (r *run) renewMetrics() {
 func (r *run) record(event string, record any) { r.tolerate(r.metrics.write(event, record)) }
 
 // settle makes the records until now durable: none may be lost that a checkpoint goes on behind.
-func (r *run) settle() { r.tolerate(r.metrics.sync()) }
+func (r *run) settle() {
+	r.tolerate(r.metrics.sync())
+	r.tolerateValidations(r.validations.sync())
+	r.board.sync(r)
+}
 
 func (r *run) tolerate(err error) {
 	if err != nil {

@@ -51,7 +51,11 @@ type metricsLine struct {
 // update record is that stays. What isn't this run's stays: other runs' records, those of earlier runs in the same
 // place, and lines that are no record at all. Where another run is writing to the file nothing is removed.
 func forget(dir, run string, p place) (removed, last int, err error) {
-	path := filepath.Join(dir, metricsFile)
+	return forgetIn(filepath.Join(dir, metricsFile), run, p)
+}
+
+// forgetIn is forget for a file of records.
+func forgetIn(path, run string, p place) (removed, last int, err error) {
 	if file, err := filepath.EvalSymlinks(path); err == nil {
 		path = file // a link stays one
 	}
@@ -158,6 +162,7 @@ func (r *run) forgetMetrics() {
 	if r.cfg.Run.Resume == "" || from != nil && !r.ledger.inside(from.Path) {
 		return
 	}
+	r.forgetValidations()
 	at := r.ledger.place.updates
 	removed, last, err := forget(r.logDir(), r.logRun(), r.ledger.place)
 	if err != nil {

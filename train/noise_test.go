@@ -22,10 +22,14 @@ func TestNoiseManifest(t *testing.T) {
 	folder := filepath.Dir(sounds)
 	spoil(t, sounds, "001.wav")
 	notNumbers(t, filepath.Join(folder, "002.wav"))
+	if err := os.Symlink("nowhere.wav", filepath.Join(folder, "009.wav")); err != nil {
+		t.Fatal(err)
+	}
 	cfg := noisy(t, folder)
 	cfg.Optimizer.MaxUpdates = 2
 	said := mustRun(t, cfg)
-	testkit.MustContain(t, said, "noise: 8 recordings, 2.", "WARNING: no noise is taken from 001.wav", "WARNING: no noise is taken from 002.wav")
+	testkit.MustContain(t, said, "noise: 7 recordings, 2.", "WARNING: no noise is taken from 001.wav", "WARNING: no noise is taken from 002.wav",
+		"WARNING: no noise is taken from 009.wav ("+folder+", line 10): audio file not found: "+filepath.Join(folder, "009.wav"))
 
 	for i := range 9 {
 		spoil(t, sounds, "00"+string(rune('0'+i))+".wav")

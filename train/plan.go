@@ -66,7 +66,6 @@ func Plan(ctx context.Context, cfg Config, o PlanOptions) (*PlanReport, error) {
 type planner struct {
 	*run
 	o       PlanOptions
-	library *engine.Library[update.Variant]
 	workers int       // of the replica; 0: not chosen yet
 	speeds  []float64 // of utterances that are made up
 	null    *engine.Null[update.Variant]

@@ -119,7 +119,7 @@ func (p *planner) otherSettings() (list []string, err error) {
 // totalUnder is what the run holds with other settings and so many workers, in bytes; 0 where it doesn't fit. An update
 // has the same utterances, so the windows are the same.
 func (p *planner) totalUnder(cfg Config, workers int) (int64, error) {
-	q := &planner{run: &run{cfg: cfg, base: p.base, buffersOnly: p.buffersOnly, sets: p.sets, net: p.net, report: p.report, ledger: p.ledger}, o: p.o, library: p.library, workers: workers}
+	q := &planner{run: &run{cfg: cfg, base: p.base, buffersOnly: p.buffersOnly, sets: p.sets, net: p.net, report: p.report, ledger: p.ledger, library: p.library}, o: p.o, workers: workers}
 	if err := q.count(); err != nil {
 		return 0, err
 	}

@@ -72,17 +72,6 @@ func (e *memoryError) Error() string {
 // Unwrap is both: what it is, and why.
 func (e *memoryError) Unwrap() []error { return []error{ErrOutOfMemory, e.error} }
 
-// quoted is a word as a shell reads it.
-func quoted(word string) string {
-	plain := func(c rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%", c)
-	}
-	if word != "" && !strings.ContainsFunc(word, plain) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
 // yield gives back what the run holds above its limit, where that was lowered since the last window. Such a limit is
 // this process's: the next session doesn't learn from it.
 func (r *run) yield() {

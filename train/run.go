@@ -8,6 +8,7 @@ import (
 	"konkanitrain/device"
 	"konkanitrain/engine"
 	"konkanitrain/internal/machine"
+	"konkanitrain/internal/mlflow"
 	"konkanitrain/internal/rangetest"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
@@ -43,10 +44,17 @@ type run struct {
 	snapshot    *snapshot // nil: none is taken
 	report      *reporter
 	metrics     *metrics
+	validations *validationLog
+	board       *board          // nil: no event files are written
+	tracker     *mlflow.Tracker // nil: no server is told of the run
+	status      mlflow.Status   // what became of it
+	largest     update.Variant  // with the most memory of those to come
 	meter       meter
 	finding     *finding // nil: the run is no range test
 
-	remote  remote // answers konkanitrain mem
+	library *engine.Library[update.Variant] // the network's programs
+
+	remote  remote // answers konkanitrain mem, and viewers
 	first   bool   // no update of this session is made yet
 	skipped skips
 	tested  *recognize.Evaluation // of the test set
@@ -106,6 +114,7 @@ func Run(ctx context.Context, cfg Config, o Options) (*Result, error) {
 	defer r.close()
 	r.replica.Trim() // compiling has left garbage
 	err = r.ending(ctx)
+	r.status = statusOf(err)
 	return r.result(), err
 }
 
@@ -136,6 +145,9 @@ func (r *run) close() {
 	if r.metrics != nil {
 		r.sayPerformance()
 		_ = r.metrics.close() // each line was written when it was due
+		_ = r.validations.close()
+		r.board.close()
+		r.closeTracker()
 	}
 	if r.replica != nil {
 		r.replica.Close()

@@ -59,6 +59,16 @@ func (r *run) warnOfSchedule() {
 		advice = fmt.Sprintf("set num_epochs to %d, or %s", epochs, advice)
 	}
 	r.report.say("WARNING: training ends after %s (max_updates), and the learning rate (schedule %s) falls until update %d, with the last of %s: "+
-		"it will stand at %.3g, %.2g %% of learning_rate; %s, unless the run is to be resumed",
+		"it will stand at %.3g, %.3g %% of learning_rate; %s, unless the run is to be resumed",
 		words.Count(total, "update"), s.Kind, s.Total, words.Count(o.NumEpochs, "epoch"), s.Rate(total), 100*s.Rate(total)/s.Peak, advice)
+}
+
+// warnOfLightEpochs says where the last epoch's augmentation is still lighter than the settings say.
+func (r *run) warnOfLightEpochs() {
+	light, epochs := r.cfg.Data.LightFirstEpochs, r.cfg.Optimizer.NumEpochs
+	if r.ended() || epochs > light {
+		return
+	}
+	r.report.say("WARNING: augmentation grows over %s (light_first_epochs), and training has %d: in the last one it gets only to %.0f %% of its strength; "+
+		"train longer, or set light_first_epochs to %d", words.Count(light, "epoch"), epochs, 100*float64(epochs-1)/float64(light), epochs/3)
 }

@@ -71,7 +71,8 @@ func TestScheduleThatIsCutShort(t *testing.T) {
 	mustContainOnce(t, said(update.Linear, 6), "WARNING: training ends after 6 updates (max_updates), and the learning rate (schedule linear) falls until update 12, "+
 		"with the last of 4 epochs: it will stand at 0.00075, 75 % of learning_rate; set num_epochs to 2, or leave max_updates out, unless the run is to be resumed\n")
 	mustContainOnce(t, said(update.Cosine, 10), "training ends after 10 updates (max_updates), and the learning rate (schedule cosine) falls until update 12",
-		"it will stand at 0.000146, 15 % of learning_rate; leave max_updates out, unless the run is to be resumed\n")
+		"it will stand at 0.000146, 14.6 % of learning_rate; leave max_updates out, unless the run is to be resumed\n")
+	mustContainOnce(t, said(update.Linear, 4), "stand at 0.001, 100 % of learning_rate")
 	mustContainOnce(t, said(update.OneCycle, 8), "(schedule one_cycle)", "stand at 0.0005, 50 %")
 	for _, s := range []string{said(update.Linear, 12), said(update.Linear, 3), said(update.Noam, 6), said(update.Constant, 6)} {
 		mustNotContain(t, s, "falls until")

@@ -39,7 +39,11 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	if o.Origin != nil && o.Origin.Checkpoint == nil {
 		r.ledger.sayNew()
 	}
+	if err := r.openPage(); err != nil {
+		return nil, err
+	}
 	if err := r.openDevice(o); err != nil {
+		r.remote.close()
 		return nil, err
 	}
 	r.stage("Start")
@@ -59,6 +63,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 		r.ledger.makeRoom,
 		r.begin,
 		r.listen,
+		r.show,
 	} {
 		if err := part(); err != nil {
 			err = r.withUsers(r.withMemoryAdvice(err))
@@ -112,13 +117,13 @@ func (r *run) allocate() error {
 	if err != nil {
 		return err
 	}
-	library := engine.NewLibrary(network)
+	r.library = engine.NewLibrary(network)
 	r.account(0)
-	workers, err := r.chooseWorkers(library)
+	workers, err := r.chooseWorkers(r.library)
 	if err != nil {
 		return err
 	}
-	replica, err := r.computing.NewReplica(r.pools, library, workers, r.cfg.Run.FP16, true)
+	replica, err := r.computing.NewReplica(r.pools, r.library, workers, r.cfg.Run.FP16, true)
 	if err != nil {
 		return err
 	}
@@ -163,7 +168,8 @@ func (r *run) begin() error {
 	r.sayRates()
 	r.warnOfWarmup()
 	r.warnOfSchedule()
-	r.metrics = &metrics{} // which writes nothing
+	r.warnOfLightEpochs()
+	r.metrics, r.validations = &metrics{}, &validationLog{} // which write nothing
 	if !r.cfg.Run.measuring() {
 		if err := r.ledger.checkSpace(); err != nil {
 			return err
@@ -173,9 +179,16 @@ func (r *run) begin() error {
 		if r.metrics, err = openMetrics(r.logDir(), r.logRun()); err != nil {
 			return err
 		}
+		r.metrics.tell = r.tell
+		if err := r.openBoard(); err != nil {
+			return err
+		}
+		if err := r.openValidations(); err != nil {
+			return err
+		}
 	}
 	s := &r.ledger.state
-	first := map[string]any{"update": r.updater.Updates, "parameters": s.Parameters, "workers": r.replica.Wishes().Workers, "config": s.Config}
+	first := map[string]any{"update": r.updater.Updates}
 	if from := r.ledger.origin.Checkpoint; from != nil {
 		// Of the records before this one those of later updates are made again; where another run was writing to the file
 		// they could not be removed.
@@ -184,7 +197,12 @@ func (r *run) begin() error {
 			first["from"] = from.Path
 		}
 	}
+	r.recordValidation("start", first)
+	first["total"], first["parameters"], first["workers"], first["config"] = r.total(), s.Parameters, r.replica.Wishes().Workers, s.Config
 	r.record("start", first)
+	if err := r.openTracker(); err != nil { // what was told before the start is of another run
+		return err
+	}
 	r.report.begin(pace{begun: r.updater.Updates, total: r.total(), epochs: r.epochs(), sorted: r.cfg.Data.SortFirstEpochs})
 	r.ledger.started = time.Now()
 	return nil

@@ -65,14 +65,7 @@ const (
 
 // shownTokens is the size of a vocabulary with its characters, or some of its pieces and what they save.
 func shownTokens(t text.Tokenizer, set *data.Set) string {
-	var shown []string
-	for id := text.Unk + 1; int(id) < t.Size(); id++ {
-		token := strings.Trim(text.Show(t.Token(id)), `"`)
-		if token == " " {
-			token = "(space)"
-		}
-		shown = append(shown, token)
-	}
+	shown := text.Shown(t)
 	list := func(most int) string {
 		if len(shown) <= most {
 			return strings.Join(shown, " ")

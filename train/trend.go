@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"konkanitrain/internal/settings"
+	"konkanitrain/internal/words"
 	"konkanitrain/update"
 )
 
@@ -89,7 +90,7 @@ func (r *run) watch(out update.Outcome) {
 	}
 	start := "begin anew"
 	if r.ledger.best != "" {
-		start = fmt.Sprintf("begin anew, from the best checkpoint so far if you like (--init_from %s),", quoted(r.ledger.best))
+		start = fmt.Sprintf("begin anew, from the best checkpoint so far if you like (--init_from %s),", words.Shell(r.ledger.best))
 	}
 	r.report.say("WARNING: the training loss diverges: for %d updates it has been at least twice its best (%.3g nats per second of sound now, "+
 		"%.3g after update %d). More updates seldom help: stop this run (Ctrl-C) and %s with a lower learning_rate (it is %g, after a warm-up of %s), "+

@@ -28,7 +28,7 @@ func (r *run) setWarmup() error {
 		*w = warmup{o.WarmupShare, max(1, int(math.Round(o.WarmupShare*float64(r.all()))))}
 	}
 	if all := r.all(); w.Updates > all && !o.LongWarmup && r.ledger.origin.Checkpoint == nil && !r.cfg.Run.measuring() {
-		return fmt.Errorf("%s, with the last of %s: it gets only to %.2g %% of learning_rate; %s, or train longer, or say with long_warmup that this is meant",
+		return fmt.Errorf("%s, with the last of %s: it gets only to %.3g %% of learning_rate; %s, or train longer, or say with long_warmup that this is meant",
 			r.rises(all), words.Count(o.NumEpochs, "epoch"), 100*float64(all)/float64(w.Updates), r.shorter(all))
 	}
 	return nil
@@ -44,7 +44,7 @@ func (r *run) warnOfWarmup() {
 	switch {
 	case r.cfg.Run.measuring() || r.ended():
 	case w > total:
-		r.report.say("WARNING: %s: it gets only to %.2g %% of learning_rate; train longer, or %s", r.rises(total), 100*r.ledger.state.Schedule.Rate(total)/r.cfg.Optimizer.LearningRate, r.shorter(total))
+		r.report.say("WARNING: %s: it gets only to %.3g %% of learning_rate; train longer, or %s", r.rises(total), 100*r.ledger.state.Schedule.Rate(total)/r.cfg.Optimizer.LearningRate, r.shorter(total))
 	case w > mostWarmup(total):
 		r.report.say("WARNING: %s: %.0f %% of the training, where a third or less is usual; train longer, or %s",
 			r.rises(total), 100*float64(w)/float64(total), r.shorter(total))

@@ -143,7 +143,7 @@ func TestAbsentRowsHaveNoLogits(t *testing.T) {
 func logitsOf(t *testing.T, x *Runner, window []*data.Example, purpose model.Purpose) map[int][]float32 {
 	t.Helper()
 	rows := make([][]float32, len(window))
-	ask := Ask{Purpose: purpose, Logits: func(row int, logits []float32) { rows[row] = slices.Clone(logits) }}
+	ask := Ask{Purpose: purpose, Logits: func(_, row int, logits []float32) { rows[row] = slices.Clone(logits) }}
 	losses, err := x.Run(window, ask)
 	if err != nil {
 		t.Fatal(err)

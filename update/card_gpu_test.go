@@ -296,3 +296,20 @@ func TestSimulatedCardAverages(t *testing.T) {
 		mustUpdate(t, u, windowOfFour(net))
 	}
 }
+
+// The gradient that a card holds after an update, as a whole and in parts, is that of the update.
+func TestSimulatedCardGradients(t *testing.T) {
+	card := openSimulated(t)
+	net := tinyNetwork(4, 1)
+	for _, half := range []bool{false, true} {
+		o := options
+		o.Half, o.GradClip = half, 0.1
+		learns := func(r Replica) *Updater {
+			u := New(net, r, o)
+			u.LossScale.Scale = 1024 // with which nothing is beyond float16
+			return u
+		}
+		checkGradients(t, learns(newCard(t, card, net, half)), learns(newCard(t, card, net, half)), Tuning{})
+		checkGradients(t, learns(inParts{newCard(t, card, net, half)}), learns(inParts{newCard(t, card, net, half)}), Tuning{})
+	}
+}

@@ -62,7 +62,7 @@ func TestScoringAllocatesNothing(t *testing.T) {
 	r := NewRunner(net, newCrew(t, net, 2), 4)
 	window := windowOfEight(net)
 	sum := 0.0
-	ask := Ask{Purpose: model.Scoring, Logits: func(int, []float32) {}}
+	ask := Ask{Purpose: model.Scoring, Logits: func(int, int, []float32) {}}
 	pass := func() {
 		losses, err := r.Run(window, ask)
 		if err != nil {

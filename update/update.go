@@ -33,7 +33,8 @@ type Updater struct {
 	// replica can use it. Nil where nobody knows.
 	Next func() []*data.Example
 
-	o Options
+	o     Options
+	scale float64 // of the last update's loss, and so of its gradient
 }
 
 // New is an updater of the network in a replica that was made for training.
@@ -94,6 +95,7 @@ func (u *Updater) Update(window []*data.Example) (Outcome, error) {
 	if u.o.Half {
 		scale = u.LossScale.Scale
 	}
+	u.scale = scale
 	if l, ok := u.Runner.Replica.(engine.Learner[Variant]); ok {
 		return u.learn(l, window, scale)
 	}

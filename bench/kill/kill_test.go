@@ -16,7 +16,7 @@ func TestKill(t *testing.T) {
 	if text, err := exec.Command("go", "build", "-o", program, "../../cmd/konkanitrain").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	o := options{kills: 6, updates: 20, seed: 7, data: filepath.Join("..", "..", "examples", "konkani_words"), program: program, further: []string{"--ema_decay", "0.9"}}
+	o := options{kills: 6, updates: 20, seed: 7, data: filepath.Join("..", "..", "examples", "konkani_words"), program: program, further: strings.Fields("--ema_decay 0.9 --schedule cosine --num_epochs 5")} // five epochs of four updates
 	var said strings.Builder
 	if err := run(o, &said); err != nil {
 		t.Fatal(err)
@@ -29,9 +29,9 @@ func TestCompareTells(t *testing.T) {
 	dir := t.TempDir()
 	tr := &trial{options: options{updates: 2}, straight: filepath.Join(dir, "straight")}
 	other := filepath.Join(dir, "other")
-	step := "step-00000002"
+	step, mean := "step-00000002", "averaged/step-00000002/model.safetensors"
 	files := map[string]string{
-		step + "/model.safetensors": "weights", step + "/optimizer.safetensors": "moments",
+		step + "/model.safetensors": "weights", mean: "their mean", step + "/optimizer.safetensors": "moments",
 		"metrics.jsonl": `{"event":"start"}` + "\n" + `{"event":"update","time":"a","update":1,"loss":2.5}` + "\n",
 	}
 	for _, folder := range []string{tr.straight, other} {
@@ -47,6 +47,7 @@ func TestCompareTells(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		step + "/model.safetensors":     {"weight5", "model.safetensors is not that"},
 		step + "/optimizer.safetensors": {"", "optimizer.safetensors is not that"},
+		mean:                            {"a mean", mean + " is not that"},
 		"metrics.jsonl":                 {same + `{"event":"update","update":1}` + "\n", "the metrics are"},
 		".tmp-step-00000003-abc":        {"", "left over are"},
 		"metrics.jsonl.partial":         {"", "left over are"},

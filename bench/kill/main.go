@@ -38,7 +38,7 @@ func main() {
 	pflag.StringVar(&o.data, "data", filepath.Join("examples", "konkani_words"), "folder with train.jsonl and validation.jsonl")
 	pflag.StringVar(&o.program, "program", "", "the binary of konkanitrain; empty: built from the source in the working directory")
 	pflag.Usage = func() {
-		fmt.Fprintf(os.Stderr, "kill [flags] [-- flags of every run, such as --ema_decay 0.9]\n%s", pflag.CommandLine.FlagUsages())
+		fmt.Fprintf(os.Stderr, "kill [flags] [-- flags of every run, which overrule its own: --ema_decay 0.9 --num_epochs 15]\n%s", pflag.CommandLine.FlagUsages())
 	}
 	pflag.Parse()
 	o.further = pflag.Args()
@@ -47,6 +47,27 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+// tiny is the settings of every run, which its flags overrule.
+const tiny = `
+d_model: 16
+heads: 2
+encoder_layers: 1
+decoder_layers: 0
+conv_kernel: 3
+subsample_channels: 4
+num_mels: 20
+freq_width: 4
+batch_size: 3
+grad_accum: 1
+warmup_updates: 10
+num_epochs: 100000
+cpu_workers: 1
+num_workers: 1
+eval_every: 5
+log_every: 3
+keep_last: 2
+`
 
 // trial is a series of runs that are killed.
 type trial struct {
@@ -108,9 +129,11 @@ func (t *trial) prepare() error {
 			return fmt.Errorf("%w\n%s", err, text)
 		}
 	}
-	t.flags = strings.Fields("--d_model 16 --heads 2 --encoder_layers 1 --decoder_layers 0 --conv_kernel 3 --subsample_channels 4 " +
-		"--num_mels 20 --freq_width 4 --batch_size 3 --grad_accum 1 --warmup_updates 10 --cpu_workers 1 --num_workers 1 " +
-		"--num_epochs 100000 --save_every 1 --eval_every 5 --log_every 3 --keep_last 2 --resume auto --max_updates " + strconv.Itoa(t.updates))
+	settings := filepath.Join(t.dir, "settings.yaml")
+	if err := os.WriteFile(settings, []byte(tiny), 0o666); err != nil {
+		return err
+	}
+	t.flags = []string{"--config", settings, "--save_every", "1", "--resume", "auto", "--max_updates", strconv.Itoa(t.updates)}
 	t.flags = append(t.flags, t.further...)
 	for name, n := range map[string]int{"train": 11, "validation": 3} {
 		path := filepath.Join(t.dir, name+".jsonl")
@@ -234,8 +257,13 @@ func (t *trial) note(said string) {
 
 // compare holds a run to the one that was not killed.
 func (t *trial) compare(folder string) error {
-	for _, name := range []string{"model.safetensors", "optimizer.safetensors"} {
-		file := filepath.Join(fmt.Sprintf("step-%08d", t.updates), name)
+	step := fmt.Sprintf("step-%08d", t.updates)
+	files := []string{filepath.Join(step, "model.safetensors"), filepath.Join(step, "optimizer.safetensors")}
+	averaged := filepath.Join("averaged", step, "model.safetensors")
+	if _, err := os.Stat(filepath.Join(t.straight, averaged)); err == nil {
+		files = append(files, averaged)
+	}
+	for _, file := range files {
 		want, errWant := os.ReadFile(filepath.Join(t.straight, file))
 		got, errGot := os.ReadFile(filepath.Join(folder, file))
 		if err := errors.Join(errWant, errGot); err != nil {

@@ -38,7 +38,7 @@ type command struct {
 
 // commands are all commands, the default one first. Help is beside them, for it lists them.
 func commands() []command {
-	return []command{trainCommand(), dataCommand(), planCommand(), evalCommand(), transcribeCommand(), exportCommand(), lmCommand(), memCommand(), versionCommand()}
+	return []command{trainCommand(), dataCommand(), planCommand(), evalCommand(), transcribeCommand(), alignCommand(), lmCommand(), exportCommand(), infoCommand(), memCommand(), watchCommand(), versionCommand()}
 }
 
 // usageError is a mistake in the command line or in a configuration: nothing was begun.

@@ -50,12 +50,18 @@ func printHelp(w io.Writer, name string) error {
 		text, err = evalHelp()
 	case "transcribe":
 		text, err = transcribeHelp()
+	case "align":
+		text, err = alignHelp()
 	case "export":
 		text, err = exportHelp()
+	case "info":
+		text, err = infoHelp()
 	case "lm":
 		text, err = lmHelp()
 	case "mem":
 		text, err = memHelp()
+	case "watch":
+		text, err = watchHelp()
 	case "version":
 		text = usageLine(versionCommand())
 	default:

@@ -38,6 +38,7 @@ func TestScripts(t *testing.T) {
 			"corpus": corpusCommand,
 			"noise":  noiseCommand,
 			"append": appendCommand,
+			"cut":    cutCommand,
 			"babble": babbleCommand,
 		},
 	})
@@ -68,6 +69,20 @@ func corpusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	ts.Check(corpus(ts.MkAbs("."), args[0], n))
+}
+
+// cutCommand is cut FROM N TO: the first N bytes of a file.
+func cutCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: cut FROM N TO")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	content := ts.ReadFile(args[0])
+	if n >= len(content) {
+		ts.Fatalf("%s has %d bytes", args[0], len(content))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(content[:n]), 0o666))
 }
 
 // appendCommand is append FILE OTHER: what OTHER holds is put at the end of FILE.

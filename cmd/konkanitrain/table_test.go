@@ -14,7 +14,7 @@ func TestTableOnly(t *testing.T) {
 		}
 	}
 	for path, free := range map[string]bool{"": true, "-": true, "notes": false, "none": true, "table": true, "cut": false, "new": true} {
-		if err := tableOnly(path); (err == nil) != free {
+		if err := newTable(path, nil).free(); (err == nil) != free {
 			t.Errorf("%q: %v", path, err)
 		}
 	}

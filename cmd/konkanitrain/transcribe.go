@@ -3,16 +3,19 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"konkanitrain/internal/settings"
+	"konkanitrain/recognize/transcript"
 )
 
 // transcribeConfig is the settings of transcribe.
 type transcribeConfig struct {
-	trained `yaml:",inline"`
-	machine `yaml:",inline"`
+	trained  `yaml:",inline"`
+	Format   string `yaml:"format" default:"text" check:"text|json|jsonl|srt|vtt|ctm|textgrid" help:"what is printed: path and text, a line for each file; or words with times and confidences as JSON, subtitles, time-marked words of NIST, or a TextGrid of Praat"`
+	Output   string `yaml:"output" default:"" check:"path" zero:"standard output" help:"folder to write into, a file for each sound file"`
+	NBest    int    `yaml:"nbest" default:"0" check:"0..1000" zero:"none" help:"hypotheses to print for each file, the best first, of a beam search; with format json or jsonl"`
+	decoding `yaml:",inline"`
+	machine  `yaml:",inline"`
 }
 
 func transcribeCommand() command {
@@ -40,13 +43,25 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
+	file, err := o.addDecodingFile()
+	if err != nil {
+		return err
+	}
 	if err := o.parse(args); err != nil {
 		return err
 	}
 	files := o.flags.Args()
-	err = o.apply(func(p *settings.Problems) {
+	err = o.applyOver(file, func(p *settings.Problems) {
 		c.trained.rules(p)
 		c.machine.rules(p)
+		c.decoding.rules(p, c.NBest)
+		format := transcript.Format(c.Format)
+		if format.Single() && len(files) > 1 && c.Output == "" {
+			p.Add(settings.Problemf("output", "output is not set, and a file of format %s is of one sound file: give --output FOLDER", c.Format))
+		}
+		if c.NBest > 0 && format != transcript.JSON && format != transcript.JSONL {
+			p.Add(settings.Problemf("nbest", "nbest is %d, and format %s has no place for hypotheses: want format json or jsonl", c.NBest, c.Format))
+		}
 		if len(files) == 0 && len(o.unknown) == 0 { // else one may be taken for a value
 			p.Add(errors.New("no sound file is given: name one or more behind the flags"))
 		}
@@ -59,21 +74,18 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	defer model.Close()
-	failed := 0
-	err = model.Transcribe(ctx, files, func(path, text string, err error) error {
-		if err == nil {
-			_, err = fmt.Fprintf(s.out, "%s\t%s\n", path, text)
-			return err
-		}
-		failed++
-		if !strings.Contains(err.Error(), path) {
-			err = fmt.Errorf("%s: %w", path, err)
-		}
-		fmt.Fprintf(s.err, "konkanitrain: %v\n", err)
-		return nil
-	})
-	if err == nil && failed > 0 {
-		err = fmt.Errorf("%d of %d files could not be transcribed", failed, len(files))
+	format := transcript.Format(c.Format)
+	d, err := c.decoding.decoding()
+	if err != nil {
+		return err
 	}
-	return err
+	d.NBest, d.Units = c.NBest, format.Units()
+	if err := model.SetDecoding(d); err != nil {
+		return err
+	}
+	out, err := newTranscripts(format, c.Output, "transcribed", s)
+	if err != nil {
+		return err
+	}
+	return out.end(model.Transcribe(ctx, files, out.add))
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"konkanitrain/data/text"
 	"konkanitrain/internal/words"
 )
 
@@ -62,7 +63,7 @@ type script struct {
 func (c *characters) at(r rune) *letter {
 	l := c.of[r]
 	if l == nil {
-		l = &letter{rune: r, script: scriptOf(r)}
+		l = &letter{rune: r, script: text.Script(r)}
 		c.of[r] = l
 	}
 	return l
@@ -111,23 +112,6 @@ func (c *characters) count(name string, i int) {
 		s.last = i
 		s.lines = append(s.lines, int32(i))
 	}
-}
-
-// scriptOf is the script of a letter or mark, "" for what several scripts have or none. Those that Japanese, Korean and
-// Chinese mix are one.
-func scriptOf(r rune) string {
-	if !unicode.In(r, unicode.L, unicode.M) || unicode.In(r, unicode.Common, unicode.Inherited) {
-		return ""
-	}
-	if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo) {
-		return "CJK"
-	}
-	for name, table := range unicode.Scripts {
-		if unicode.Is(table, r) {
-			return strings.ReplaceAll(name, "_", " ")
-		}
-	}
-	return ""
 }
 
 // mixedWords names words with letters of two scripts.
@@ -351,7 +335,7 @@ func (c *characters) judgeScripts() {
 func inScript(s, script string) string {
 	var found []string
 	for word := range strings.FieldsSeq(s) {
-		if strings.ContainsFunc(word, func(r rune) bool { return scriptOf(r) == script }) {
+		if strings.ContainsFunc(word, func(r rune) bool { return text.Script(r) == script }) {
 			found = append(found, word)
 		}
 	}

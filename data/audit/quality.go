@@ -36,7 +36,7 @@ func (a *audit) judgeSound() {
 			add(&noise, float32(e.seconds), "%.1f s that are all equally loud, within %d dB", e.seconds, steadyWithin)
 		}
 		if e.clipped >= muchClipped {
-			add(&clipped, e.clipped, "%.2g %% of the samples are clipped", 100*e.clipped)
+			add(&clipped, e.clipped, "%.3g %% of the samples are clipped", 100*e.clipped)
 		}
 		if end := max(e.leading, e.trailing); end >= longSilence || e.silent >= mostlySilent {
 			add(&ends, max(end, e.silent*float32(e.seconds)), "%.1f s of silence before and %.1f s behind, %.0f %% in all of %.1f s",

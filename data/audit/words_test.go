@@ -63,16 +63,6 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-func TestScriptOf(t *testing.T) {
-	for r, want := range map[rune]string{
-		'a': "Latin", 'क': "Devanagari", 'ा': "Devanagari", '५': "", '।': "", '.': "", ' ': "", 'ಕ': "Kannada", '漢': "CJK", 'か': "CJK", '\u0301': "", 'ж': "Cyrillic",
-	} {
-		if got := scriptOf(r); got != want {
-			t.Errorf("%q: %q, want %q", r, got, want)
-		}
-	}
-}
-
 // No text breaks what looks at texts.
 func FuzzTexts(f *testing.F) {
 	for _, s := range []string{"", "एक:दोन|", "\xff\xfe", "ाoक", "à¤", "10:क", "\u200dक", "👩‍🔬"} {

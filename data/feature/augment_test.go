@@ -243,3 +243,10 @@ func TestAugmentErrors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Masks are listed by their first and last place.
+func TestSpans(t *testing.T) {
+	if got := spans([]span{{3, 8}, {12, 13}}); got != "3 to 7, 12" {
+		t.Errorf("%q", got)
+	}
+}

@@ -69,11 +69,14 @@ func (a *Augment) Words(key uint64, o Options, frames int) (all []string) {
 	return all
 }
 
-// spans lists masks, each from its first place to its last.
+// spans lists masks, each from its first place to its last: "3 to 7, 12".
 func spans(masks []span) string {
 	list := make([]string, len(masks))
 	for i, m := range masks {
-		list[i] = fmt.Sprintf("%d to %d", m.from, m.to-1)
+		list[i] = strconv.Itoa(m.from)
+		if last := m.to - 1; last > m.from {
+			list[i] += fmt.Sprintf(" to %d", last)
+		}
 	}
 	return strings.Join(list, ", ")
 }

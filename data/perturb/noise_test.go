@@ -67,14 +67,14 @@ func wide(x []float32) []float64 {
 // recording makes one of a wave that comes in stretches, all in the same memory.
 func recording(name string, wave []float32) (Recording, bool) {
 	stretch := make([]float32, 300)
-	r, ok, err := NewRecording(name, len(wave), func(yield func([]float32, error) bool) {
+	r, err := NewRecording(name, len(wave), func(yield func([]float32, error) bool) {
 		for piece := range slices.Chunk(wave, len(stretch)) {
 			if !yield(stretch[:copy(stretch, piece)], nil) {
 				return
 			}
 		}
 	})
-	return r, ok && err == nil && r.Len() == len(wave)
+	return r, err == nil && r.Len() > 0 && r.Len() == len(wave)
 }
 
 // What is added has the power that the ratio asks for, whatever the noise, the level, an offset of the sound, and the

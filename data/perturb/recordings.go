@@ -12,32 +12,32 @@ type Recording struct {
 }
 
 // NewRecording makes a recording of up to so many samples, whose level is of no matter. Its sound comes in stretches,
-// in memory that the next one may overwrite, and comes twice: first the loudest sample is looked for. It is false for
-// sound that gives no noise: all samples are equal, or not all are finite. The error is that of a stretch.
-func NewRecording(name string, samples int, stretches iter.Seq2[[]float32, error]) (Recording, bool, error) {
+// in memory that the next one may overwrite, and comes twice: first the loudest sample is looked for. Nothing is kept
+// of sound that gives no noise: all samples are equal, or not all are finite. The error is that of a stretch.
+func NewRecording(name string, samples int, stretches iter.Seq2[[]float32, error]) (Recording, error) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for wave, err := range stretches {
 		if err != nil {
-			return Recording{}, false, err
+			return Recording{}, err
 		}
 		for _, v := range wave {
 			low, high = min(low, float64(v)), max(high, float64(v)) // NaN stays
 		}
 	}
 	if !(low < high) || math.IsInf(high-low, 0) {
-		return Recording{}, false, nil
+		return Recording{}, nil
 	}
 	scale := math.MaxInt16 / max(high, -low)
 	r := Recording{name, make([]int16, 0, samples)}
 	for wave, err := range stretches {
 		if err != nil {
-			return Recording{}, false, err
+			return Recording{}, err
 		}
 		for _, v := range wave[:min(len(wave), samples-len(r.wave))] {
 			r.wave = append(r.wave, int16(math.RoundToEven(scale*float64(v))))
 		}
 	}
-	return r, true, nil
+	return r, nil
 }
 
 // Len is the number of samples.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // The ids that every tokenizer starts with. The network's losses number Blank and SosEos as well, in a package that
@@ -82,4 +83,17 @@ func (s *Stored) UnmarshalJSON(b []byte) error {
 	}
 	s.Tokenizer = t
 	return nil
+}
+
+// Shown are the tokens that write something, in the order of their ids, so that they can be read (see [Show]): a space
+// that is a part of a token is ▁, the space alone "(space)".
+func Shown(t Tokenizer) (list []string) {
+	for id := Unk + 1; int(id) < t.Size(); id++ {
+		token := strings.Trim(Show(t.Token(id)), `"`)
+		if token == " " {
+			token = "(space)"
+		}
+		list = append(list, token)
+	}
+	return list
 }

@@ -55,7 +55,7 @@ var (
 	//go:embed page.js
 	pageJS string
 
-	pageCSS = page.CSS + ownCSS
+	pageCSS = page.CSS + page.Parts + ownCSS
 )
 
 var kind = page.New(page.Kind{Body: pageHTML, CSS: pageCSS, Script: page.Script + chartJS + tableJS + pageJS})

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kinds are the parts of a network that the picture tells apart, each with a color of page.css (--k0, --k1, ...). A
+// kinds are the parts of a network that the picture tells apart, each with a color of page.Parts (--k0, --k1, ...). A
 // buffer is of the first kind whose pattern its place matches. Inputs are known by their first step, not by a name.
 var kinds = []struct {
 	name  string

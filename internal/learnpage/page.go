@@ -64,7 +64,7 @@ var (
 	//go:embed page.js
 	ownJS string
 
-	pageCSS = page.CSS + ownCSS
+	pageCSS = page.CSS + page.Curves + ownCSS
 	pageJS  = page.Script + ownJS
 )
 

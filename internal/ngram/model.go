@@ -29,8 +29,15 @@ type leaf struct {
 	link uint32
 }
 
-// State is the end of what was said, as far as the model looks back. States of the same model can be compared.
+// State is the end of what was said, as far as the model looks back. States of the same model can be compared. The zero
+// State looks back on nothing.
 type State struct{ node uint32 }
+
+// Number is the state as a number, for whoever keeps states of several kinds.
+func (s State) Number() uint64 { return uint64(s.node) }
+
+// StateOf is the state of a number.
+func StateOf(number uint64) State { return State{uint32(number)} }
 
 // Order is the most words that a probability depends on, the word itself included.
 func (m *Model) Order() int { return len(m.levels) }

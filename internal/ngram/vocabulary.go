@@ -44,6 +44,9 @@ func (v *Vocabulary) Size() int { return len(v.ends) }
 // ID finds a word; where it is not there the word is Unknown.
 func (v *Vocabulary) ID(word string) (w Word, known bool) { return find(v, word) }
 
+// IDOf is ID of letters.
+func (v *Vocabulary) IDOf(word []byte) (w Word, known bool) { return find(v, word) }
+
 // Text is the written form of a word; "" where there is no such word.
 func (v *Vocabulary) Text(w Word) string { return string(v.at(w)) }
 

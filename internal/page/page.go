@@ -25,6 +25,14 @@ var (
 	//
 	//go:embed page.css
 	CSS string
+	// Curves has the colors of curves, c0 to c6, for pages that draw some.
+	//
+	//go:embed curves.css
+	Curves string
+	// Parts has the colors of a network's parts, k0 to k10.
+	//
+	//go:embed parts.css
+	Parts string
 	// Script comes before a page's own: element and shape make what is shown, number writes a number, niceSpacing finds
 	// the distance of an axis's marks.
 	//

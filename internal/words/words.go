@@ -49,3 +49,14 @@ func Duration(s float64) string {
 	}
 	return fmt.Sprintf("%.2f h", s/3600)
 }
+
+// Shell is a word as a shell reads it.
+func Shell(word string) string {
+	plain := func(c rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%", c)
+	}
+	if word != "" && !strings.ContainsFunc(word, plain) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

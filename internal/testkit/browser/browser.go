@@ -25,6 +25,7 @@ type Browser struct {
 	from    *os.File
 	in      *bufio.Reader // of from
 	session string        // the tab's, once there is one
+	site    string        // that was visited, which may be asked for more; "" for a page of its own
 	calls   int
 	events  []message // that came while an answer was awaited
 }
@@ -167,12 +168,37 @@ func (b *Browser) Load(page string) {
 	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 		b.T.Fatal(err)
 	}
+	b.site = ""
+	b.navigate("file://" + path)
+}
+
+// Visit shows the page at a site's root, as http://127.0.0.1:8420/. What it loads from there is no complaint.
+func (b *Browser) Visit(site string) {
+	b.T.Helper()
+	b.site = site
+	b.navigate(site)
+	b.Painted()
+}
+
+func (b *Browser) navigate(url string) {
+	b.T.Helper()
 	b.events = nil
-	b.Call("Page.navigate", map[string]any{"url": "file://" + path}, nil)
+	b.Call("Page.navigate", map[string]any{"url": url}, nil)
 	for loaded := false; !loaded; {
 		m := b.next("the page")
 		b.events = append(b.events, m)
 		loaded = m.Method == "Page.loadEventFired"
+	}
+}
+
+// Wait waits until an expression is true. It is evaluated time and again.
+func (b *Browser) Wait(expression string) {
+	b.T.Helper()
+	for end := time.Now().Add(Patience); !Eval[bool](b, "!!("+expression+")"); {
+		if time.Now().After(end) {
+			b.T.Fatalf("%s is not true after %v", expression, Patience)
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
@@ -200,7 +226,9 @@ func (b *Browser) Complaints() (all []string) {
 				Type    string
 				Request struct{ URL string }
 			}
-			if json.Unmarshal(m.Params, &p); p.Type != "Document" && !strings.HasPrefix(p.Request.URL, "data:") {
+			_ = json.Unmarshal(m.Params, &p)
+			own := b.site != "" && strings.HasPrefix(p.Request.URL, b.site)
+			if p.Type != "Document" && !strings.HasPrefix(p.Request.URL, "data:") && !own {
 				all = append(all, fmt.Sprintf("%s %s", m.Method, m.Params))
 			}
 		}

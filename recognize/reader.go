@@ -1,0 +1,192 @@
+package recognize
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"konkanitrain/data/text"
+	"konkanitrain/recognize/decode"
+	"konkanitrain/recognize/transcript"
+)
+
+// frameShift is the seconds between feature frames.
+const frameShift = 0.01
+
+// script is how a model's texts are written, and how they are found: what the readers of all workers share.
+type script struct {
+	Decoding
+	tokenizer text.Tokenizer
+	policy    text.Policy
+	size      int     // V, of the network
+	frame     float64 // seconds of an encoder frame
+	fusion    *fusion // nil: the likeliest tokens' texts alone are wanted
+}
+
+// reader reads texts out of what the network says of utterances, one at a time. Its memory grows to the longest of them
+// and is used again: a frame allocates nothing.
+type reader struct {
+	*script
+	greedy  *decode.Greedy
+	frames  decode.Frames
+	decoder decode.Decoder // nil: greedy
+	aligner *decode.Aligner
+	scores  []float64 // confidences
+}
+
+// heard is what was read out of one utterance.
+type heard struct {
+	transcript.Segment       // without times of its own
+	blanks, frames     int   // frames where the blank is the likeliest, and all
+	err                error // there is no text
+}
+
+func newReader(s *script) (*reader, error) {
+	r := &reader{script: s, greedy: decode.NewGreedy(text.Blank), aligner: decode.NewAligner(text.Blank)}
+	if s.Decoding.greedy() {
+		return r, nil
+	}
+	beam, err := decode.NewBeam(s.fusion.vocabulary, s.fusion.beam(s.Decoding))
+	r.decoder = beam
+	return r, err
+}
+
+// Bytes is the most that an utterance of so many encoder frames makes the reader hold.
+func (r *reader) Bytes(frames int) int64 {
+	sum := r.greedy.Bytes(frames, 1)
+	if r.decoder != nil {
+		sum += r.decoder.Bytes(frames, r.width())
+	}
+	if r.decoder != nil || r.Units {
+		sum += 4 * int64(frames) * int64(r.size)
+	}
+	if r.Units {
+		sum += r.aligner.Bytes(frames, frames)
+	}
+	return sum
+}
+
+// read is what the logits [S, V] of an utterance say.
+func (r *reader) read(logits []float32) heard {
+	best := r.greedy.Decode(decode.Frames{LogProbs: logits, V: r.size}, 1) // of logits it takes the same tokens
+	blanks := len(logits) / r.size
+	for _, s := range best[0].Spans {
+		blanks -= int(s.End - s.Start)
+	}
+	if r.decoder != nil || r.Units {
+		r.frames.Set(logits, r.size)
+	}
+	if r.decoder != nil {
+		best = r.decoder.Decode(r.frames, r.width())
+	}
+	out := r.tell(best)
+	out.blanks, out.frames = blanks, len(logits)/r.size
+	return out
+}
+
+// tell is what the best hypotheses for the frames at hand say.
+func (r *reader) tell(best []decode.Hypothesis) (out heard) {
+	out.Text = r.write(best[0].Tokens)
+	if r.NBest > 0 {
+		out.Alternatives = r.alternatives(best)
+	}
+	if r.Units {
+		out.Words, out.Characters = r.units(best[0])
+		r.calibrate(out.Words)
+		r.calibrate(out.Characters)
+	}
+	return out
+}
+
+// calibrate makes probabilities of confidences.
+func (r *reader) calibrate(units []transcript.Unit) {
+	if r.Calibration == nil {
+		return
+	}
+	for i := range units {
+		units[i].Confidence = r.Calibration.Apply(units[i].Confidence)
+	}
+}
+
+// write is the text of tokens.
+func (r *reader) write(tokens []int32) string { return r.policy.Normalize(r.tokenizer.Decode(tokens)) }
+
+// alternatives are the best hypotheses whose texts differ.
+func (r *reader) alternatives(best []decode.Hypothesis) (list []transcript.Alternative) {
+	for _, h := range best {
+		if len(list) == r.NBest {
+			break
+		}
+		s := r.write(h.Tokens)
+		if !slices.ContainsFunc(list, func(a transcript.Alternative) bool { return a.Text == s }) {
+			list = append(list, transcript.Alternative{Text: s, Score: h.Score})
+		}
+	}
+	return list
+}
+
+// units are the words and characters of a hypothesis, with the network's confidence. A hypothesis fits into its frames,
+// so it has an alignment.
+func (r *reader) units(h decode.Hypothesis) (words, characters []transcript.Unit) {
+	a, err := r.aligner.Align(r.frames, h.Tokens)
+	if err != nil {
+		return nil, nil
+	}
+	return r.timed(h.Tokens, a.Spans, func() {
+		r.scores = confidence.Tokens(r.scores[:0], r.frames, a.Spans)
+	})
+}
+
+// align says where in an utterance with these logits [S, V] a text was said. The confidence of a word or character is
+// the probability of its least likely token, the geometric mean over the token's frames.
+func (r *reader) align(logits []float32, said string) heard {
+	r.frames.Set(logits, r.size)
+	out := heard{frames: r.frames.T()}
+	tokens := r.tokenizer.Encode(said, nil)
+	a, err := r.aligner.Align(r.frames, tokens)
+	if err != nil {
+		out.err = err
+		return out
+	}
+	out.Text = said
+	out.Words, out.Characters = r.timed(tokens, a.Spans, func() {
+		r.scores = r.scores[:0]
+		for _, s := range a.Spans {
+			r.scores = append(r.scores, math.Exp(s.LogProb/float64(s.End-s.Start)))
+		}
+	})
+	if own := strings.Fields(said); len(own) == len(out.Words) { // also what no token writes
+		for i := range own {
+			out.Words[i].Text = own[i]
+		}
+	}
+	return out
+}
+
+// timed are the words and characters that tokens write; measure fills r.scores with the tokens' confidences.
+func (r *reader) timed(tokens []int32, spans []decode.Span, measure func()) (words, characters []transcript.Unit) {
+	measure()
+	ofTokens := r.scores
+	list := func(units []decode.Unit) []transcript.Unit {
+		r.scores = confidence.Units(r.scores, ofTokens, units)
+		scores := r.scores[len(r.scores)-len(units):]
+		out := make([]transcript.Unit, len(units))
+		for i, u := range units {
+			out[i] = transcript.Unit{Text: u.Text, Start: u.Start, End: u.End, Confidence: scores[i]}
+		}
+		return out
+	}
+	v := r.fusion.vocabulary
+	words, characters = list(v.Words(tokens, spans, r.frame)), list(v.Characters(tokens, spans, r.frame))
+	// The policy may write a word in another way, and then there is no telling which characters it has changed.
+	if own := strings.Fields(r.write(tokens)); len(own) == len(words) {
+		for i := range words {
+			words[i].Text = own[i]
+		}
+	}
+	return words, characters
+}
+
+// confidence is how that of a word is measured. Of the measures that there are, these told right words from wrong ones
+// best on sentences that were decoded greedily.
+var confidence = decode.Confidence{Alpha: 0.5, Aggregate: decode.Mean}

@@ -1,0 +1,115 @@
+package transcript
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Format is a form in which transcripts are written.
+type Format string
+
+// The formats.
+const (
+	Text     Format = "text"     // path, tab, text: a line for each recording
+	JSON     Format = "json"     // a list of recordings with their segments
+	JSONL    Format = "jsonl"    // an object a line: a segment, with its recording's path
+	SRT      Format = "srt"      // SubRip's subtitles
+	VTT      Format = "vtt"      // WebVTT's subtitles
+	CTM      Format = "ctm"      // a line for each word: recording, channel, start, length, word, confidence (NIST)
+	TextGrid Format = "textgrid" // of Praat, with tiers of words and characters
+)
+
+// Formats are all of them, as a setting lists them.
+const Formats = "text|json|jsonl|srt|vtt|ctm|textgrid"
+
+// Units says whether the format writes words with their times.
+func (f Format) Units() bool { return f != Text }
+
+// Single says that a file of this format is about one recording.
+func (f Format) Single() bool { return f == SRT || f == VTT || f == TextGrid }
+
+// Extension is the end of such a file's name, with its dot.
+func (f Format) Extension() string {
+	switch f {
+	case Text:
+		return ".txt"
+	case TextGrid:
+		return ".TextGrid"
+	}
+	return "." + string(f)
+}
+
+// Writer writes transcripts: for each recording Begin, its segments in the order of time, and End; Close at last. What
+// was written is in the underlying writer after each of these calls, but for a TextGrid, which is written by End: its
+// head has the number of its intervals.
+type Writer interface {
+	Begin(r Recording) error
+	Segment(s Segment) error
+	End() error
+	Close() error
+}
+
+// Recording is what segments are of.
+type Recording struct {
+	Path     string  `json:"path"`
+	Duration float64 `json:"duration"` // seconds
+}
+
+// New makes the writer of a format on top of w, which Close leaves open.
+func New(f Format, w io.Writer) (Writer, error) {
+	out := output{bufio.NewWriter(w)}
+	switch f {
+	case Text:
+		return &textWriter{output: out}, nil
+	case JSON:
+		return &jsonWriter{output: out}, nil
+	case JSONL:
+		return &jsonlWriter{output: out}, nil
+	case SRT, VTT:
+		return &cueWriter{output: out, vtt: f == VTT}, nil
+	case CTM:
+		return &ctmWriter{output: out}, nil
+	case TextGrid:
+		return &gridWriter{output: out}, nil
+	}
+	return nil, fmt.Errorf("there is no format %q: want %s", f, strings.ReplaceAll(Formats, "|", ", "))
+}
+
+// output is what all writers have.
+type output struct{ *bufio.Writer }
+
+// print writes, and flushes.
+func (o output) print(format string, args ...any) error {
+	fmt.Fprintf(o.Writer, format, args...) // Flush has its error
+	return o.Flush()
+}
+
+// Close has nothing to add.
+func (o output) Close() error { return o.Flush() }
+
+// textWriter writes text.
+type textWriter struct {
+	output
+	some bool // a text stands in the line
+}
+
+func (w *textWriter) Begin(r Recording) error {
+	w.some = false
+	return w.print("%s\t", r.Path)
+}
+
+func (w *textWriter) Segment(s Segment) error {
+	if s.Text == "" {
+		return nil
+	}
+	space := ""
+	if w.some {
+		space = " "
+	}
+	w.some = true
+	return w.print("%s%s", space, s.Text)
+}
+
+func (w *textWriter) End() error { return w.print("\n") }

@@ -1,0 +1,208 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"konkanitrain/internal/testkit"
+)
+
+// spoken is a recording of two segments; the second is a piece that was cut from it at 61.5 s.
+var spoken = []Segment{
+	{
+		Start: 0.25, End: 2, Text: "देव बरें",
+		Words:        []Unit{{"देव", 0.25, 0.75, 0.98765}, {"बरें", 1, 1.5, 0.5}},
+		Characters:   []Unit{{"द", 0.25, 0.5, 1}, {"े", 0.5, 0.625, 0.9}, {"व", 0.625, 0.75, 0.9}, {"ब", 1, 1.25, 0.5}, {"रें", 1.25, 1.5, 0.5}},
+		Alternatives: []Alternative{{"देव बरें", -1.2345}, {"देव बरे", -3}},
+	},
+	Segment{Start: 0, End: 1.5, Text: `<a> "b"`, Words: []Unit{{"<a>", 0, 0.5, 1}, {`"b"`, 0.5, 1, 0.25}}}.Shift(61.5),
+}
+
+// writeAll writes recordings of these segments in one format.
+func writeAll(t *testing.T, w Writer, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		err := w.Begin(Recording{Path: path, Duration: 63})
+		for _, s := range spoken {
+			err = errors.Join(err, w.Segment(s))
+		}
+		if err = errors.Join(err, w.End()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func in(t *testing.T, f Format, paths ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := New(f, &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeAll(t, w, paths...)
+	return b.String()
+}
+
+func TestLines(t *testing.T) {
+	for f, want := range map[Format]string{
+		Text: "a/one.wav\tदेव बरें <a> \"b\"\na/two.wav\tदेव बरें <a> \"b\"\n",
+		CTM: strings.Repeat("one_x 1 0.250 0.500 देव 0.988\none_x 1 1.000 0.500 बरें 0.500\n"+
+			"one_x 1 61.500 0.500 <a> 1.000\none_x 1 62.000 0.500 \"b\" 0.250\n", 2),
+		SRT: "1\n00:00:00,250 --> 00:00:01,500\nदेव बरें\n\n2\n00:01:01,500 --> 00:01:02,500\n<a> \"b\"\n\n",
+		VTT: "WEBVTT\n\n1\n00:00:00.250 --> 00:00:01.500\nदेव बरें\n\n2\n00:01:01.500 --> 00:01:02.500\n&lt;a&gt; \"b\"\n\n",
+	} {
+		paths := []string{"a/one.wav", "a/two.wav"}
+		if f == CTM {
+			paths = []string{"a/one x.wav", "b/one x.flac"}
+		}
+		if f.Single() {
+			paths = paths[:1]
+		}
+		if got := in(t, f, paths...); got != want {
+			t.Errorf("%s: %q, want %q", f, got, want)
+		}
+	}
+}
+
+// JSON reads back as what was written, to the digits that are kept.
+func TestJSON(t *testing.T) {
+	want := []Segment{spoken[0].rounded(), spoken[1].rounded()}
+	if want[0].Words[0].Confidence != 0.988 || want[0].Alternatives[0].Score != -1.23 {
+		t.Fatalf("%+v", want[0])
+	}
+	var list []struct {
+		Recording
+		Segments []Segment
+	}
+	if err := json.Unmarshal([]byte(in(t, JSON, "one.wav", "two.wav")), &list); err != nil || len(list) != 2 {
+		t.Fatal(err, list)
+	}
+	for i, path := range []string{"one.wav", "two.wav"} {
+		r := list[i]
+		if r.Path != path || r.Duration != 63 || len(r.Segments) != 2 || !equal(r.Segments[0], want[0]) || !equal(r.Segments[1], want[1]) {
+			t.Errorf("%+v", r)
+		}
+	}
+	if err := json.Unmarshal([]byte(in(t, JSON)), &list); err != nil || len(list) != 0 {
+		t.Errorf("no recording: %v, %+v", err, list)
+	}
+	lines := strings.Split(in(t, JSONL, "one.wav"), "\n")
+	if len(lines) != 3 || lines[2] != "" {
+		t.Fatalf("%q", lines)
+	}
+	for i := range 2 {
+		var one struct {
+			Path string
+			Segment
+		}
+		if err := json.Unmarshal([]byte(lines[i]), &one); err != nil || one.Path != "one.wav" || !equal(one.Segment, want[i]) {
+			t.Errorf("%v %+v", err, one)
+		}
+	}
+}
+
+func equal(a, b Segment) bool {
+	return a.Start == b.Start && a.End == b.End && a.Text == b.Text && slices.Equal(a.Words, b.Words) &&
+		slices.Equal(a.Characters, b.Characters) && slices.Equal(a.Alternatives, b.Alternatives)
+}
+
+// Both tiers go from 0 to the end without a gap, whatever the units are.
+func TestTextGrid(t *testing.T) {
+	got := in(t, TextGrid, "one.wav")
+	testkit.MustContain(t, got, "xmin = 0\nxmax = 63.000\n", `name = "words"`, "intervals: size = 8", `name = "characters"`, "intervals: size = 8",
+		"text = \"देव\"", `text = """b"""`)
+	for _, units := range [][]Unit{
+		nil, {{"a", 0, 1, 1}}, {{"a", 0, 0, 1}, {"b", 0, 0.0004, 1}, {"c", 0.5, 1, 1}}, {{"a", 0.2, 0.7, 1}, {"b", 0.6, 0.9, 1}, {"c", 0.9, 0.9, 1}},
+	} {
+		at := 0.0
+		for i, x := range filled(units, 1.25) {
+			if x.Start != at || x.End <= x.Start {
+				t.Errorf("%+v: interval %d is %+v, want one from %v on", units, i, x, at)
+			}
+			at = x.End
+		}
+		if at != 1.25 {
+			t.Errorf("%+v: the end is %v", units, at)
+		}
+	}
+}
+
+// Subtitles are short: two lines of 42 characters, and 7 seconds.
+func TestCuesAreShort(t *testing.T) {
+	s := Segment{End: 200}
+	for i := range 200 {
+		s.Words = append(s.Words, Unit{Text: strings.Repeat("क", 1+i%9), Start: float64(i) / 3, End: float64(i)/3 + 0.3})
+	}
+	n := 0
+	for _, c := range cues(s) {
+		n += len(strings.Fields(c.Text))
+		if c.End-c.Start > 7 {
+			t.Errorf("%+v", c)
+		}
+		two := strings.Split(lines(c.Text), "\n")
+		if len(two) > 2 || strings.Join(two, " ") != c.Text {
+			t.Errorf("%q", two)
+		}
+		for _, line := range two {
+			if r := []rune(line); len(r) > 42+5 { // a word in the middle goes to one side
+				t.Errorf("%d characters: %q", len(r), line)
+			}
+		}
+	}
+	if n != 200 {
+		t.Errorf("%d words of 200", n)
+	}
+	if got := lines(strings.Repeat("क", 60)); strings.Contains(got, "\n") {
+		t.Errorf("a word is cut: %q", got)
+	}
+}
+
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	w := NewFolder(SRT, dir)
+	writeAll(t, w, "one.wav", "/a/../b/two.flac", "../c.d/three.mp3")
+	for _, name := range []string{"one.srt", "b/two.srt", "c.d/three.srt"} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || string(b) != in(t, SRT, "x") {
+			t.Errorf("%s: %v %q", name, err, b)
+		}
+	}
+	testkit.MustFail(t, w.Begin(Recording{Path: "one.mp3"}), "one.srt is the file of two recordings, one.wav and one.mp3")
+	if err := w.Begin(Recording{Path: "half.wav"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "half.srt")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file of a recording that has not ended: %v", err)
+	}
+}
+
+// failing is a disk that is full.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+// A disk that is full is an error at once, in any format.
+func TestDiskFull(t *testing.T) {
+	for f := range strings.SplitSeq(Formats, "|") {
+		w, err := New(Format(f), failing{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(w.Begin(Recording{Path: "x"}), w.Segment(spoken[0]), w.End())
+		testkit.MustFail(t, err, "disk full")
+	}
+	_, err := New("doc", failing{})
+	testkit.MustFail(t, err, `no format "doc"`, "textgrid")
+}
