@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"konkanitrain/data"
@@ -112,34 +111,16 @@ func TestJointIsTheSameInAnyBatch(t *testing.T) {
 		{Decoder: Joint, Width: 6, AttentionWeight: 0.5, NBest: 3, Units: true},
 		{Decoder: Rescore, Width: 6, AttentionWeight: 1, LengthWeight: 0.5, NBest: 3},
 	} {
-		var want []string
+		var want []Transcript
 		for _, workers := range []int{1, 3} {
 			m := random(t, d, workers)
 			if err := m.SetDecoding(c); err != nil {
 				t.Fatal(err)
 			}
-			batches := [][]string{paths}
-			if workers == 1 {
-				batches = nil
-				for _, p := range paths {
-					batches = append(batches, []string{p})
-				}
-			}
-			var got []string
-			for _, b := range batches {
-				if err := m.Transcribe(t.Context(), b, func(x Transcript) error {
-					got = append(got, fmt.Sprintf("%+v", x))
-					return x.Err
-				}); err != nil {
-					t.Fatal(err)
-				}
-			}
 			if want == nil {
-				want = got
+				want = transcribed(t, m, oneByOne(paths)...)
 			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%s: other transcripts with %d workers", c.Decoder, workers)
-			}
+			mustEqual(t, fmt.Sprintf("%s with %d workers", c.Decoder, workers), transcribed(t, m, paths), want)
 			e, each := mustScore(t, m, manifest, 7)
 			plain, _ := mustScore(t, random(t, d, 2), manifest, 5)
 			if math.Abs(float64(e.Loss-plain.Loss)) > productTolerance*float64(plain.Loss) || e.BlankShare != plain.BlankShare {
