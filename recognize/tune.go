@@ -171,8 +171,15 @@ func (d Decoding) weights() weights {
 	return weights{d.LMWeight, d.LengthWeight, d.AttentionWeight}
 }
 
+// with is the decoding with other weights. What doesn't take part keeps its own.
 func (d Decoding) with(w weights) Decoding {
-	d.LMWeight, d.LengthWeight, d.AttentionWeight = threeDigits(w[0]), threeDigits(w[1]), threeDigits(w[2])
+	d.LengthWeight = threeDigits(w[1])
+	if d.LM != "" {
+		d.LMWeight = threeDigits(w[0])
+	}
+	if d.asksDecoder() {
+		d.AttentionWeight = threeDigits(w[2])
+	}
 	return d
 }
 
