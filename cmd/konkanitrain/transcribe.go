@@ -34,6 +34,14 @@ func transcribeHelp() (string, error) {
 Prints path, tab, text for each file, in order, as soon as it and those before it are done. A file that can't be read
 is named on standard error and the others go on; the exit code is 1 then. Each file is recognized in one piece, in a
 time that grows with the square of its length: cut long recordings at their pauses.
+
+  konkanitrain transcribe --checkpoint runs/first --decoder beam --lm lm.arpa.gz --format srt --output subtitles *.wav
+  konkanitrain transcribe --checkpoint runs/first --decoding decoding.yaml one.wav
+
+eval --tune finds the weights, and eval --save_decoding writes the file that --decoding reads. In all formats but text
+there are words with their times, from the likeliest path of CTC that writes the text, and their confidences, 0 to 1:
+how sure the network was of what it heard, and how many of the search's hypotheses have the word. With the calibration
+of such a file they are the shares of words that are right.
 ` + o.usages(), nil
 }
 
