@@ -60,7 +60,8 @@ type Report struct {
 	Files    []string
 	Bytes    int64    // of all files
 	Slot     *Slot    // of sherpa-onnx; nil of other formats
-	Warnings []string // what differs elsewhere
+	Warnings []string // what differs in sherpa-onnx
+	Notes    []string // what else to know
 }
 
 // Write exports a model into the folder dir, which must not be there, or be an export that o.Force replaces.
@@ -76,6 +77,7 @@ func Write(m *recognize.Stored, dir string, o Options) (*Report, error) {
 	for _, f := range files {
 		r.Files = append(r.Files, f.name)
 	}
+	r.Notes = leftovers(dir)
 	return r, nil
 }
 

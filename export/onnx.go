@@ -47,7 +47,7 @@ func onnxModel(m *recognize.Stored, o Options) ([]byte, error) {
 		return nil, err
 	}
 	logits = b.Named(Logits, logits)
-	b.Named(LogProbs, b.Node("LogSoftmax", []string{logits}, onnx.Attribute{Name: "axis", Value: int64(-1)}))
+	b.Named(LogProbs, b.Node("LogSoftmax", []string{logits}, onnx.Set("axis", int64(-1))))
 	b.Named(Encoded, b.Subsampled(frames, d.Network.Subsampling))
 	graph, err := b.Finish("konkanitrain", o.Weights,
 		onnx.Value{Name: LogProbs, Type: onnx.Float, Dims: []onnx.Dim{batch, {Name: "S"}, {Size: int64(d.Network.Vocab)}}},

@@ -30,6 +30,8 @@ const (
 	Training     Purpose = iota // encoder, CTC head, decoder and losses, with dropout
 	Scoring                     // the same without dropout
 	Transcribing                // encoder and CTC head alone: no targets, no decoder, no loss
+	Listening                   // the same, with what the decoder's steps read of the encoder
+	Stepping                    // one step of the decoder for some prefixes of an utterance: see StepTokens
 )
 
 // Names of the graph's inputs.
@@ -57,6 +59,10 @@ type Network struct {
 	Inter  *G.Node // [B] nats, of the CTC head behind the middle block; nil without InterCTCWeight
 	CE     *G.Node // [B] nats, summed over tokens; nil without a decoder
 	Loss   *G.Node // scalar: scale * sum over utterances
+
+	// Keys and values [B, S, d] of each decoder block's attention to the encoder, in scoring and listening; in stepping
+	// those of the step's self-attention, [1, R, d].
+	Keys, Values []*G.Node
 
 	Sites []Site // where elements are dropped, in the order of their numbers
 }
@@ -103,9 +109,13 @@ func Build(c Config, shape Shape, purpose Purpose) (*Network, error) {
 	}
 	b := begin(c, shape, purpose)
 	b.parameters()
+	if purpose == Stepping {
+		b.step()
+		return b.net, b.Err()
+	}
 	x := b.Input(Features, shape.Batch, shape.Frames, c.NumMels)
 	b.lengths = b.IntInput(Lengths, shape.Batch)
-	if purpose != Transcribing {
+	if b.hasTargets() {
 		b.targets = b.IntInput(Targets, shape.Batch, shape.Tokens)
 		b.targetLengths = b.IntInput(TargetLengths, shape.Batch)
 	}
@@ -114,8 +124,11 @@ func Build(c Config, shape Shape, purpose Purpose) (*Network, error) {
 	}
 	encoded := b.encoder(x)
 	b.net.Logits = b.tap("ctc.logits", b.linear("ctc", encoded))
-	if purpose != Transcribing {
+	if b.hasTargets() {
 		b.losses(encoded)
+	}
+	if purpose == Listening {
+		b.memory(encoded)
 	}
 	return b.net, b.Err()
 }
@@ -128,10 +141,27 @@ func begin(c Config, shape Shape, purpose Purpose) *builder {
 	}
 }
 
+// hasTargets says whether the network is asked about texts.
+func (b *builder) hasTargets() bool { return b.purpose == Training || b.purpose == Scoring }
+
+// needs says whether a purpose has a use for a parameter.
+func (b *builder) needs(name string) bool {
+	decoder, memory := strings.HasPrefix(name, "decoder."), strings.Contains(name, ".cross.key.") || strings.Contains(name, ".cross.value.")
+	switch b.purpose {
+	case Transcribing:
+		return !decoder
+	case Listening:
+		return !decoder || memory
+	case Stepping:
+		return decoder && !memory
+	}
+	return true
+}
+
 // parameters adds those that the purpose needs to the graph.
 func (b *builder) parameters() {
 	for _, p := range Parameters(b.c) {
-		if b.purpose == Transcribing && strings.HasPrefix(p.Name, "decoder.") {
+		if !b.needs(p.Name) {
 			continue
 		}
 		n := b.Input(p.Name, p.Shape...)

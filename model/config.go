@@ -47,9 +47,10 @@ type Config struct {
 // parameters and bytes can be counted. Whether a network fits the memory is found out from those counts. With a bias of
 // mostBias nats nothing but the blank, or never the blank, would be heard for good.
 const (
-	mostWidth  = 1 << 16
-	mostLayers = 1000
-	mostBias   = 100
+	mostWidth   = 1 << 16
+	mostLayers  = 1000
+	mostBias    = 100
+	mostDropout = 0.99 // kernels know shares in steps of 2^-16, and what is kept is scaled by 1/(1-share)
 )
 
 // problem is what is wrong with a setting of a network.
@@ -85,7 +86,7 @@ func (c Config) Validate() error {
 	require(c.SubsampleChannels >= 1 && c.SubsampleChannels <= mostWidth, "subsample_channels", "subsample_channels is %d, want 1 to %d", c.SubsampleChannels, mostWidth)
 	require(c.NumMels >= 1, "num_mels", "num_mels is %d, want 1 or more", c.NumMels)
 	require(c.Vocab >= 3, "vocab_size", "the vocabulary has %d entries, want blank, sos/eos, unk and letters", c.Vocab)
-	require(c.Dropout >= 0 && c.Dropout < 1, "dropout", "dropout is %g, want 0 or more and below 1", c.Dropout)
+	require(c.Dropout >= 0 && c.Dropout <= mostDropout, "dropout", "dropout is %g, want 0 to %g", c.Dropout, mostDropout)
 	require(c.CTCWeight >= 0 && c.CTCWeight <= 1, "ctc_weight", "ctc_weight is %g, want 0 to 1", c.CTCWeight)
 	require(c.LabelSmoothing >= 0 && c.LabelSmoothing < 1, "label_smoothing", "label_smoothing is %g, want 0 or more and below 1", c.LabelSmoothing)
 	require(c.InterCTCWeight >= 0 && c.InterCTCWeight < 1, "inter_ctc_weight", "inter_ctc_weight is %g, want 0 (off) or more and below 1", c.InterCTCWeight)
@@ -95,7 +96,7 @@ func (c Config) Validate() error {
 	require(c.CTCSmoothing >= 0 && c.CTCSmoothing < 1, "ctc_smoothing", "ctc_smoothing is %g, want 0 (off) or more and below 1", c.CTCSmoothing)
 	require(math.Abs(c.BlankBias) <= mostBias, "blank_bias", "blank_bias is %g, want %d to %d", c.BlankBias, -mostBias, mostBias)
 	require(c.BranchShrink >= 0 && c.BranchShrink <= 1, "branch_shrink", "branch_shrink is %g, want 0 (off) to 1 (branches start with nothing)", c.BranchShrink)
-	require(c.StochasticDepth >= 0 && c.StochasticDepth < 1, "stochastic_depth", "stochastic_depth is %g, want 0 (off) or more and below 1", c.StochasticDepth)
+	require(c.StochasticDepth >= 0 && c.StochasticDepth <= mostDropout, "stochastic_depth", "stochastic_depth is %g, want 0 (off) to %g", c.StochasticDepth, mostDropout)
 	require(!(c.InterCTCWeight > 0) || c.EncoderLayers >= 2, "inter_ctc_weight encoder_layers",
 		"inter_ctc_weight is %g, and encoder_layers %d: there is no block in the middle; want 2 or more, or inter_ctc_weight 0", c.InterCTCWeight, c.EncoderLayers)
 	return errors.Join(problems...)
@@ -119,8 +120,8 @@ func (c Config) Shares(purpose Purpose) (ctc, inter, ce float64) {
 func (c Config) dropouts() (patterns.Rules, error) {
 	rules, err := patterns.Parse("dropout_of", "share", "encoder.subsample=0", c.DropoutOf)
 	for i, r := range rules {
-		if !(r.Value >= 0 && r.Value < 1) {
-			return nil, fmt.Errorf("dropout_of %q: the share is %g, want 0 or more and below 1", c.DropoutOf[i], r.Value)
+		if !(r.Value >= 0 && r.Value <= mostDropout) {
+			return nil, fmt.Errorf("dropout_of %q: the share is %g, want 0 to %g", c.DropoutOf[i], r.Value, mostDropout)
 		}
 	}
 	return rules, err

@@ -48,6 +48,9 @@ func (b *builder) crossAttention(name string, x, encoded *G.Node) *G.Node {
 
 func (b *builder) attention(name string, x, memory, memoryLengths *G.Node, o op.AttentionOptions) *G.Node {
 	q, k, v := b.linear(name+".query", x), b.linear(name+".key", memory), b.linear(name+".value", memory)
+	if b.purpose == Scoring && x != memory {
+		b.net.Keys, b.net.Values = append(b.net.Keys, k), append(b.net.Values, v)
+	}
 	b.At(name)
 	return b.linear(name+".out", b.Attention(q, k, v, b.targetLengths, memoryLengths, b.seeds, o))
 }

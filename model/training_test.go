@@ -153,14 +153,14 @@ func TestStochasticDepth(t *testing.T) {
 
 func TestValidateTraining(t *testing.T) {
 	for says, change := range map[string]func(*Config){
-		"branch_shrink is 1.5, want 0 (off) to 1":                            func(c *Config) { c.BranchShrink = 1.5 },
-		"inter_ctc_weight is 1, want 0 (off) or more and below 1":            func(c *Config) { c.InterCTCWeight = 1 },
-		"blank_bias is -101, want -100 to 100":                               func(c *Config) { c.BlankBias = -101 },
-		"ctc_smoothing is 1, want 0 (off) or more and below 1":               func(c *Config) { c.CTCSmoothing = 1 },
-		`dropout_of "encoder=1": the share is 1, want 0 or more and below 1`: func(c *Config) { c.DropoutOf = []string{"encoder=1"} },
-		`dropout_of "encoder": write PATTERN=SHARE`:                          func(c *Config) { c.DropoutOf = []string{"encoder"} },
+		"branch_shrink is 1.5, want 0 (off) to 1":                        func(c *Config) { c.BranchShrink = 1.5 },
+		"inter_ctc_weight is 1, want 0 (off) or more and below 1":        func(c *Config) { c.InterCTCWeight = 1 },
+		"blank_bias is -101, want -100 to 100":                           func(c *Config) { c.BlankBias = -101 },
+		"ctc_smoothing is 1, want 0 (off) or more and below 1":           func(c *Config) { c.CTCSmoothing = 1 },
+		`dropout_of "encoder=0.999": the share is 0.999, want 0 to 0.99`: func(c *Config) { c.DropoutOf = []string{"encoder=0.999"} },
+		`dropout_of "encoder": write PATTERN=SHARE`:                      func(c *Config) { c.DropoutOf = []string{"encoder"} },
 		"blank_bias is NaN": func(c *Config) { c.BlankBias = math.NaN() },
-		"stochastic_depth is 1, want 0 (off) or more and below 1":                       func(c *Config) { c.StochasticDepth = 1 },
+		"stochastic_depth is 0.999, want 0 (off) to 0.99":                               func(c *Config) { c.StochasticDepth = 0.999 },
 		"inter_ctc_weight is NaN":                                                       func(c *Config) { c.InterCTCWeight = math.NaN() },
 		"inter_ctc_weight is 0.5, and encoder_layers 1: there is no block in the middl": func(c *Config) { c.InterCTCWeight, c.EncoderLayers = 0.5, 1 },
 	} {
@@ -169,6 +169,15 @@ func TestValidateTraining(t *testing.T) {
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error is %v, want %q", err, says)
 		}
+	}
+}
+
+// What passes as a share of what is dropped can be built.
+func TestMostDropout(t *testing.T) {
+	c := standard(16, 2, 1, 9)
+	c.Dropout, c.StochasticDepth, c.DropoutOf = mostDropout, mostDropout, []string{"encoder.subsample=0.99"}
+	if _, err := Build(c, Shape{2, 30, 3}, Training); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -30,7 +30,7 @@ func (a attention) onnx(b *onnx.Builder, in []string) string {
 	position := a.shift(b, dot(perHead(add(split(q), w)), p), q)
 	scores := b.Node("Mul", []string{add(content, position), b.Float(a.scale())})
 	own := b.OwnFrames(q, lengths, a.key.factor)
-	weights := b.Node("Softmax", []string{where(own, scores, hidden, 1, 2)}, onnx.Attribute{Name: "axis", Value: int64(-1)})
+	weights := b.Node("Softmax", []string{where(own, scores, hidden, 1, 2)}, onnx.Set("axis", int64(-1)))
 	y := perHead(dot(weights, perHead(split(in[2]))))
 	y = b.Node("Reshape", []string{y, b.Ints(0, 0, int64(a.d))})
 	return where(own, y, 0, 2)
@@ -42,7 +42,7 @@ func (a attention) onnx(b *onnx.Builder, in []string) string {
 func (a attentionShape) shift(b *onnx.Builder, x, q string) string {
 	s := b.Unsqueeze(b.Size(q, 1), 0)
 	shape := func(parts ...string) string {
-		return b.Node("Concat", parts, onnx.Attribute{Name: "axis", Value: int64(0)})
+		return b.Node("Concat", parts, onnx.Set("axis", int64(0)))
 	}
 	x = b.Node("Pad", []string{x, b.Ints(0, 0, 0, 1, 0, 0, 0, 0)})
 	x = b.Node("Reshape", []string{x, shape(b.Ints(0, 0, -1), s)})

@@ -17,15 +17,15 @@ func (s subsampleDepthwise) onnx(b *onnx.Builder, in []string) string {
 
 // conv is the convolution of x [B, C, T, F] in so many groups of channels.
 func (s subsampling) conv(b *onnx.Builder, x, w, bias string, groups int) string {
-	return b.Node("Conv", []string{x, w, bias}, onnx.Attribute{Name: "group", Value: int64(groups)},
-		onnx.Attribute{Name: "kernel_shape", Value: []int64{3, 3}}, onnx.Attribute{Name: "strides", Value: []int64{2, 2}},
-		onnx.Attribute{Name: "pads", Value: []int64{1, 1, 1, 1}})
+	return b.Node("Conv", []string{x, w, bias}, onnx.Set("group", int64(groups)),
+		onnx.Set("kernel_shape", []int64{3, 3}), onnx.Set("strides", []int64{2, 2}),
+		onnx.Set("pads", []int64{1, 1, 1, 1}))
 }
 
 func (s depthwise) onnx(b *onnx.Builder, in []string) string {
 	w := b.Unsqueeze(in[1], 1)
 	k, p := int64(s.k), int64(s.k-1)/2
-	y := b.Node("Conv", []string{b.Transpose(in[0], 0, 2, 1), w, in[2]}, onnx.Attribute{Name: "group", Value: int64(s.d)},
-		onnx.Attribute{Name: "kernel_shape", Value: []int64{k}}, onnx.Attribute{Name: "pads", Value: []int64{p, p}})
+	y := b.Node("Conv", []string{b.Transpose(in[0], 0, 2, 1), w, in[2]}, onnx.Set("group", int64(s.d)),
+		onnx.Set("kernel_shape", []int64{k}), onnx.Set("pads", []int64{p, p}))
 	return b.Transpose(y, 0, 2, 1)
 }

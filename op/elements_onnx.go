@@ -19,13 +19,13 @@ func (s residual) onnx(b *onnx.Builder, in []string) string {
 }
 
 func (s glu) onnx(b *onnx.Builder, in []string) string {
-	halves := b.Nodes("Split", 2, in[:1], onnx.Attribute{Name: "axis", Value: int64(2)})
+	halves := b.Nodes("Split", 2, in[:1], onnx.Set("axis", int64(2)))
 	y := b.Node("Mul", []string{halves[0], b.Node("Sigmoid", halves[1:])})
 	return b.Masked(y, in[1], s.factor, 3, b.Float(0))
 }
 
 func (s layerNorm) onnx(b *onnx.Builder, in []string) string {
-	return b.Node("LayerNormalization", in, onnx.Attribute{Name: "axis", Value: int64(-1)}, onnx.Attribute{Name: "epsilon", Value: float32(layerNormEps)})
+	return b.Node("LayerNormalization", in, onnx.Set("axis", int64(-1)), onnx.Set("epsilon", float32(layerNormEps)))
 }
 
 // onnx: c and r are sizes of a frame; n, which is of the batch, isn't asked for.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,12 +21,18 @@ type Decoder string
 const (
 	Greedy Decoder = "greedy" // the likeliest token of each frame
 	Beam   Decoder = "beam"   // CTC prefix beam search, with a language model and hotwords where there are some
+	// With the network's own decoder, where it was trained with one:
+	Joint   Decoder = "joint"   // it is asked of each token of the beam search
+	Rescore Decoder = "rescore" // it is asked of the whole texts that the beam search has found
 )
 
 // Decoding says how texts are found and what else is wanted of each. The zero value is greedy decoding, and the text
 // alone.
 type Decoding struct {
 	Decoder Decoder // "" is Greedy
+
+	// AttentionWeight is that of the decoder's log-probability beside CTC's, 0 or more: of Joint and Rescore.
+	AttentionWeight float64
 
 	// Of a beam search alone:
 	Width        int     // prefixes that are kept; 0 is DefaultWidth
@@ -55,8 +62,10 @@ type Calibration = decode.Calibration
 // Check names what doesn't go together.
 func (d Decoding) Check() error {
 	switch {
-	case d.Decoder != "" && d.Decoder != Greedy && d.Decoder != Beam:
-		return fmt.Errorf("there is no decoder %q: want %s or %s", d.Decoder, Greedy, Beam)
+	case !slices.Contains([]Decoder{"", Greedy, Beam, Joint, Rescore}, d.Decoder):
+		return fmt.Errorf("there is no decoder %q: want %s, %s, %s or %s", d.Decoder, Greedy, Beam, Joint, Rescore)
+	case d.asksDecoder() && !(d.AttentionWeight >= 0 && d.AttentionWeight <= 1000):
+		return fmt.Errorf("the weight of the network's decoder is %v, want 0 to 1000", d.AttentionWeight)
 	case d.greedy() && d.LM != "":
 		return errors.New("a language model takes part in a beam search, and the decoder is greedy: want --decoder beam")
 	case d.greedy() && d.Hotwords != "":
@@ -69,6 +78,9 @@ func (d Decoding) Check() error {
 	return nil
 }
 
+// asksDecoder says whether the network's decoder is asked.
+func (d Decoding) asksDecoder() bool { return d.Decoder == Joint || d.Decoder == Rescore }
+
 func (d Decoding) greedy() bool { return d.Decoder == "" || d.Decoder == Greedy }
 
 func (d Decoding) width() int {
@@ -78,13 +90,52 @@ func (d Decoding) width() int {
 	return d.Width
 }
 
-// fusion is what takes part in a beam search: the same for all workers.
+// fusion is what takes part in a beam search whatever the weights are: the same for all workers.
 type fusion struct {
-	vocabulary    *decode.Vocabulary
-	words, tokens *decode.Fusion
-	characters    bool
-	hotwords      *decode.Hotwords
-	bytes         int64 // of the language model, its lexicon and the hotwords
+	vocabulary *decode.Vocabulary
+	lm         *ngram.Model    // nil: none
+	lexicon    *decode.Lexicon // of a model of words
+	hotwords   *decode.Hotwords
+}
+
+// bytes is what it takes in memory.
+func (f *fusion) bytes() (sum int64) {
+	if f.lm != nil {
+		sum += f.lm.Bytes()
+	}
+	if f.lexicon != nil {
+		sum += f.lexicon.Bytes()
+	}
+	if f.hotwords != nil {
+		sum += f.hotwords.Bytes()
+	}
+	return sum
+}
+
+// ofWords says whether the language model is one of words.
+func (f *fusion) ofWords() bool { return f.lexicon != nil }
+
+// beam is what a search with these weights asks.
+func (f *fusion) beam(d Decoding) decode.BeamOptions {
+	o := decode.BeamOptions{Width: d.width(), Margin: beamMargin, Hotwords: f.hotwords}
+	part := &decode.Fusion{Weight: d.LMWeight, Bonus: d.LengthWeight}
+	if f.lm == nil {
+		part.Weight = 0
+	}
+	if part.Weight > 0 {
+		part.Model = languageModel{f.lm}
+	}
+	switch {
+	case part.Weight == 0 && part.Bonus == 0:
+	case f.ofWords():
+		o.Words = part
+		if part.Weight > 0 {
+			part.Lexicon = f.lexicon
+		}
+	default:
+		o.Tokens, o.Characters = part, part.Weight > 0
+	}
+	return o
 }
 
 // load reads the files of a decoding for a model's vocabulary. log is told what is odd in them.
@@ -98,18 +149,19 @@ func (d Decoding) load(t text.Tokenizer, p text.Policy, warn func(string)) (*fus
 	}
 	f := &fusion{vocabulary: v}
 	if d.LM != "" {
-		m, warnings, err := ngram.Read(d.LM)
-		if err != nil {
+		var warnings []string
+		if f.lm, warnings, err = ngram.Read(d.LM); err != nil {
 			return nil, err
 		}
 		for _, w := range warnings {
 			warn(w)
 		}
-		if err := f.add(m, d); err != nil {
-			return nil, fmt.Errorf("%s: %w", d.LM, err)
+		if f.lm.Unit() == ngram.Words {
+			unknown, _ := f.lm.Score(ngram.State{}, ngram.Unknown)
+			if f.lexicon, err = decode.NewLexicon(unigrams(f.lm), unknown); err != nil {
+				return nil, fmt.Errorf("%s: %w", d.LM, err)
+			}
 		}
-	} else if d.LengthWeight != 0 {
-		f.tokens = &decode.Fusion{Bonus: d.LengthWeight}
 	}
 	if d.Hotwords != "" {
 		list, err := decode.ParseHotwords(d.Hotwords, d.Boost, p.Normalize)
@@ -119,32 +171,8 @@ func (d Decoding) load(t text.Tokenizer, p text.Policy, warn func(string)) (*fus
 		if err != nil {
 			return nil, err
 		}
-		f.bytes += f.hotwords.Bytes()
 	}
 	return f, nil
-}
-
-// add has a language model take part.
-func (f *fusion) add(m *ngram.Model, d Decoding) error {
-	f.bytes += m.Bytes()
-	part := &decode.Fusion{Model: languageModel{m}, Weight: d.LMWeight, Bonus: d.LengthWeight}
-	if m.Unit() == ngram.Characters {
-		f.tokens, f.characters = part, d.LMWeight > 0
-		return nil
-	}
-	f.words = part
-	if d.LMWeight == 0 {
-		part.Model = nil
-		return nil
-	}
-	unknown, _ := m.Score(ngram.State{}, ngram.Unknown)
-	lexicon, err := decode.NewLexicon(unigrams(m), unknown)
-	if err != nil {
-		return err
-	}
-	part.Lexicon = lexicon
-	f.bytes += lexicon.Bytes()
-	return nil
 }
 
 // unigrams are the words of a model and their log-probabilities in nats whatever stood before.

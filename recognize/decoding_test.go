@@ -57,7 +57,7 @@ func mustRead(t testing.TB, chars string, d Decoding) *reader {
 	return r
 }
 
-// saying is logits that say a text, each letter for one frame and then blanks for as many; where a letter is followed by
+// saying is logits that say a text, each letter for one frame and then blanks; where a letter is followed by
 // a slash and another one, both are about as likely, the first a little more.
 func saying(t testing.TB, r *reader, said string, blanks int) (logits []float32) {
 	t.Helper()
@@ -154,6 +154,30 @@ func TestUnits(t *testing.T) {
 		d.Calibration = &Calibration{Slope: 0, Offset: 0}
 		if got := mustRead(t, " abc", d).read(saying(t, r, "ab", 3)); got.Words[0].Confidence != 0.5 || got.Characters[1].Confidence != 0.5 {
 			t.Errorf("%+v: calibrated %+v", d, got.Words)
+		}
+	}
+}
+
+// Of a beam search, a word's confidence is less where other hypotheses have another one in its place, and its characters
+// share in that.
+func TestPosteriors(t *testing.T) {
+	r := mustRead(t, " abc", Decoding{Decoder: Beam, Units: true})
+	got := r.read(saying(t, r, "ab c/a b", 2))
+	greedy := mustRead(t, " abc", Decoding{Units: true})
+	plain := greedy.read(saying(t, r, "ab c/a b", 2))
+	var share []float64
+	for i, w := range got.Words {
+		share = append(share, w.Confidence/plain.Words[i].Confidence)
+	}
+	// One of the two is exp(0.5) times as likely as the other, in a single frame: 0.62 of both.
+	want := 1 / (1 + math.Exp(-0.5))
+	if len(share) != 3 || share[0] < 0.99 || share[2] < 0.99 || math.Abs(share[1]-want) > 0.01 {
+		t.Errorf("posteriors %v, want 1, %.4f and 1", share, want)
+	}
+	for i, c := range got.Characters {
+		of := share[[]int{0, 0, 1, 2}[i]]
+		if p := c.Confidence / plain.Characters[i].Confidence; math.Abs(p-of) > 1e-9 {
+			t.Errorf("character %d has the share %v, its word %v", i, p, of)
 		}
 	}
 }

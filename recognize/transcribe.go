@@ -41,11 +41,17 @@ func (t *Transcript) Text() string {
 // many there are; a file for which there is not enough gets an error that wraps *update.TooLarge, or
 // *device.OutOfMemory where it can't even be read.
 func (m *Model) Transcribe(ctx context.Context, paths []string, emit func(Transcript) error) error {
-	return m.overFiles(ctx, &queue{paths: paths}, func(r *reader, _ *data.Example, logits []float32) heard { return r.read(logits) }, emit)
+	return m.overFiles(ctx, &queue{paths: paths}, func(window []*data.Example) ([]heard, error) {
+		rows, _, err := m.recognizer.decode(ctx, window, model.Transcribing)
+		return rows, err
+	}, emit)
 }
 
+// hear is what is made of the rows of a window.
+type hear = func(window []*data.Example) ([]heard, error)
+
 // overFiles reads and recognizes the files of a queue, of which it fills in what is about the model.
-func (m *Model) overFiles(ctx context.Context, q *queue, read readRow, emit func(Transcript) error) error {
+func (m *Model) overFiles(ctx context.Context, q *queue, hear hear, emit func(Transcript) error) error {
 	features := m.Description.Features
 	features.Resampler = audio.NewResampler() // one set of kernels for all batches
 	q.net, q.sampleRate, q.workers = m.Description.Network, features.SampleRate, m.workers()
@@ -53,7 +59,7 @@ func (m *Model) overFiles(ctx context.Context, q *queue, read readRow, emit func
 	for now != nil && err == nil {
 		var next *batch
 		if next, err = m.begin(ctx, q, features); err == nil {
-			err = m.transcribe(ctx, now, next, read, emit)
+			err = m.transcribe(ctx, now, next, hear, emit)
 		}
 		now.close()
 		now = next
@@ -64,7 +70,7 @@ func (m *Model) overFiles(ctx context.Context, q *queue, read readRow, emit func
 
 // transcribe recognizes the files of a batch and emits what came out. Meanwhile those of the next batch are read, if
 // there is room for both.
-func (m *Model) transcribe(ctx context.Context, b, next *batch, read readRow, emit func(Transcript) error) error {
+func (m *Model) transcribe(ctx context.Context, b, next *batch, hear hear, emit func(Transcript) error) error {
 	results := map[*data.Utterance]Transcript{}
 	inHand := []*batch{b}
 	if next != nil && !b.alone && !next.alone {
@@ -86,7 +92,7 @@ func (m *Model) transcribe(ctx context.Context, b, next *batch, read readRow, em
 		for _, s := range append(warnings, longFiles(w.Examples)...) {
 			fmt.Fprintln(m.log, "WARNING:", s)
 		}
-		if err := m.recognize(ctx, w.Examples, read, results); err != nil {
+		if err := m.recognize(w.Examples, hear, results); err != nil {
 			return err
 		}
 		w.Release()
@@ -122,8 +128,8 @@ func longFiles(examples []*data.Example) (warnings []string) {
 }
 
 // recognize fills in the results of examples. Those for which there is not enough memory even alone have an error.
-func (m *Model) recognize(ctx context.Context, examples []*data.Example, read readRow, results map[*data.Utterance]Transcript) error {
-	rows, _, err := m.recognizer.each(ctx, examples, model.Transcribing, read)
+func (m *Model) recognize(examples []*data.Example, hear hear, results map[*data.Utterance]Transcript) error {
+	rows, err := hear(examples)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ type ModelConfig struct {
 	Subsampling       int      `yaml:"subsampling" default:"4" check:"2|4|8" resume:"fixed" help:"feature frames for each encoder frame"`
 	SubsampleChannels int      `yaml:"subsample_channels" default:"64" check:"1..65536" resume:"fixed" help:"channels of the subsampling convolutions"`
 	VocabSize         int      `yaml:"vocab_size" default:"0" check:"any" zero:"whatever the training texts give" help:"vocabulary size that the data must have; with tokenizer bpe the size that is made"`
-	Dropout           float64  `yaml:"dropout" default:"0.1" check:"0..<1" help:"share of activations dropped in training"`
+	Dropout           float64  `yaml:"dropout" default:"0.1" check:"0..0.99" help:"share of activations dropped in training"`
 	DropoutOf         []string `yaml:"dropout_of" default:"" check:"words" help:"dropout of parts of the network in place of dropout, PATTERN=SHARE, such as encoder.subsample=0,encoder.blocks.*.attn=0.2, where * stands for any one name; the longest pattern holds"`
 	CTCWeight         float64  `yaml:"ctc_weight" default:"0.3" check:"share" help:"share of CTC in the loss; the rest is the decoder's cross-entropy; without a decoder all is CTC"`
 	LabelSmoothing    float64  `yaml:"label_smoothing" default:"0.1" check:"0..<1" help:"label smoothing of the decoder's cross-entropy"`
@@ -88,7 +88,7 @@ type ModelConfig struct {
 	InterCTCWeight    float64  `yaml:"inter_ctc_weight" default:"0" check:"0..<1" zero:"off" help:"share of CTC in the loss that is taken behind the middle encoder block, by the same output layer, in training"`
 	BlankBias         float64  `yaml:"blank_bias" default:"0" check:"-100..100" unit:"nats" resume:"start" help:"where the bias of CTC's blank starts in a new run, in nats: below 0 makes blanks rarer at first, above 0 more frequent; a model that init_from names has its own"`
 	BranchShrink      float64  `yaml:"branch_shrink" default:"0" check:"share" zero:"off" resume:"start" help:"share by which the last weights of each residual branch start smaller in a new run: at 1 a branch begins with nothing, and the network as a shallow one; deep ones learn sooner so"`
-	StochasticDepth   float64  `yaml:"stochastic_depth" default:"0" check:"0..<1" zero:"off" help:"probability with which a residual branch of the last block is dropped for an utterance, in training; less in the blocks before, in proportion to their number"`
+	StochasticDepth   float64  `yaml:"stochastic_depth" default:"0" check:"0..0.99" zero:"off" help:"probability with which a residual branch of the last block is dropped for an utterance, in training; less in the blocks before, in proportion to their number"`
 }
 
 // OptimizerConfig is about updates.
@@ -117,6 +117,9 @@ type RunConfig struct {
 	LogDir          string  `yaml:"log_dir" default:"" check:"path" zero:"checkpoint_dir" resume:"free" help:"folder for metrics.jsonl and validations.jsonl"`
 	Listen          string  `yaml:"listen" default:"" check:"any" zero:"no page" resume:"session" help:"address of a page that shows the run in a browser while it goes on: HOST:PORT, as 127.0.0.1:8420 (port 0: any that is free), or unix:PATH of a socket; figures for Prometheus are at /metrics there"`
 	ListenPublic    bool    `yaml:"listen_public" default:"false" check:"any" resume:"session" help:"allow a listen address that other machines reach: all who reach it see the run and hear its worst utterances, without a password"`
+	Tensorboard     string  `yaml:"tensorboard" default:"" check:"path" zero:"no event files" resume:"free" help:"event files for TensorBoard: true writes them beside metrics.jsonl; anything else is a folder for them, of this run alone"`
+	MLflow          string  `yaml:"mlflow" default:"" check:"any" zero:"none" resume:"free" help:"URL of an MLflow tracking server that is told of the run, such as http://127.0.0.1:5000; who asks comes from MLFLOW_TRACKING_USERNAME and _PASSWORD, or MLFLOW_TRACKING_TOKEN"`
+	MLflowExp       string  `yaml:"mlflow_experiment" default:"konkanitrain" check:"not empty" resume:"free" help:"experiment of the MLflow server that the run belongs to; it is made if it isn't there"`
 	Resume          string  `yaml:"resume" default:"" check:"path" resume:"session" help:"checkpoint to go on from: a folder, or auto for the newest whole one in checkpoint_dir"`
 	InitFrom        string  `yaml:"init_from" default:"" check:"path" resume:"session" help:"checkpoint or model.safetensors whose weights a new run starts with; its vocabulary may be another"`
 	InitPartial     bool    `yaml:"init_partial" default:"false" check:"any" resume:"session" help:"with init_from: take what fits of a model of another depth or width, and draw the rest"`

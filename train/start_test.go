@@ -256,7 +256,7 @@ func TestTuningRules(t *testing.T) {
 		{nil, nil, []string{"decoder=0.1"}, nil, `weight_decay_of "decoder": no parameter's name begins so: the network has encoder, ctc`},
 		{nil, nil, nil, []string{"ctc=0.1"}, `dropout_of "ctc": no name of a dropout begins so: the network has encoder`},
 		{nil, nil, nil, []string{"encoder.blocks.*.conv.up=0.1"}, `dropout_of "encoder.blocks.*.conv.up": no name of a dropout begins so: encoder.blocks.*.conv has down`},
-		{nil, nil, nil, []string{"encoder=1"}, `dropout_of "encoder=1": the share is 1, want 0 or more and below 1`},
+		{nil, nil, nil, []string{"encoder=1"}, `dropout_of "encoder=1": the share is 1, want 0 to 0.99`},
 		{nil, nil, nil, []string{"encoder"}, `dropout_of "encoder": write PATTERN=SHARE, such as encoder.subsample=0`},
 	} {
 		cfg := base

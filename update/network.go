@@ -17,6 +17,7 @@ type Variant struct {
 	model.Purpose
 	Half      bool // store what the backward pass needs as float16
 	Recompute engine.Recompute
+	Memory    bool // of scoring: what the decoder's steps read of the encoder comes out too
 }
 
 // Replica is a replica of a network of package model.
@@ -27,8 +28,12 @@ const (
 	outCTC    = "ctc"    // [B] nats
 	outInter  = "inter"  // [B] nats, of the CTC head behind the middle block, where that counts
 	outCE     = "ce"     // [B] nats, with a decoder
-	outLogits = "logits" // [B, S, V] of the CTC head, without a backward pass
+	outLogits = "logits" // [B, S, V] of the CTC head, without a backward pass; of a step [1, R, V] of the decoder
 )
+
+// outKeys and outValues are those of decoder block n: [B, S, d] of the encoder, or of a step [1, R, d].
+func outKeys(n int) string   { return fmt.Sprint("keys.", n) }
+func outValues(n int) string { return fmt.Sprint("values.", n) }
 
 // late are the inputs that are known last: seeds and scale depend on the updates before.
 var late = []string{model.Seeds, model.Scale}
@@ -101,6 +106,11 @@ func (n *network) Spec(v Variant) (engine.Spec, error) {
 	}
 	if v.Purpose != model.Training {
 		spec.Outputs[outLogits] = net.Logits
+		if v.Purpose != model.Scoring || v.Memory {
+			for i := range net.Keys {
+				spec.Outputs[outKeys(i)], spec.Outputs[outValues(i)] = net.Keys[i], net.Values[i]
+			}
+		}
 		return spec, nil
 	}
 	spec.Loss, spec.Half, spec.Recompute = net.Loss, v.Half, v.Recompute

@@ -15,8 +15,9 @@ type Runner struct {
 	Replica Replica
 	Fit     *Fit // its own, until a shared one is put in its place
 
-	*work       // the window at hand
-	ahead *work // the next one, where the replica takes up inputs ahead; its window is nil where it has none
+	*work          // the window at hand
+	ahead *work    // the next one, where the replica takes up inputs ahead; its window is nil where it has none
+	steps *stepper // nil before Steps
 }
 
 // work is a window on its way through the replica.
@@ -58,7 +59,16 @@ type Ask struct {
 	// Logits, if set, is called for each row that is there by the worker that computed it: [frames, V] of the CTC head,
 	// valid during the call. A worker makes one call at a time. Not in training.
 	Logits func(worker, row int, logits []float32)
+	// Memory, if set, is called before it, of a network with a decoder: what the decoder's steps read of the row, for
+	// each of its blocks, valid during the call. For scoring and listening.
+	Memory func(worker, row int, memory []Memory)
+	// Then, if set, is called when the pass has ended, and may make steps of the decoder (Runner.Steps). Its error is
+	// Run's.
+	Then func() error
 }
+
+// Memory is what a decoder block reads of the encoder: keys and values of its attention, [S, d] each.
+type Memory struct{ Keys, Values []float32 }
 
 // NewRunner runs windows in micro-batches of at most batchSize rows.
 func NewRunner(net model.Config, r Replica, batchSize int) *Runner {
@@ -167,6 +177,11 @@ func (r *Runner) run() ([]Loss, error) {
 	if err := r.Replica.Run(&r.pass); err != nil {
 		return nil, err
 	}
+	if r.asked.Then != nil {
+		if err := r.asked.Then(); err != nil {
+			return nil, err
+		}
+	}
 	return r.losses, nil
 }
 
@@ -176,8 +191,10 @@ func (a Ask) variant(s model.Shape, r engine.Recompute) Variant {
 	switch a.Purpose {
 	case model.Training:
 		v.Half, v.Recompute = a.Half, r
-	case model.Transcribing:
+	case model.Transcribing, model.Listening:
 		v.Tokens = 1 // there are no targets
+	case model.Scoring:
+		v.Memory = a.Memory != nil
 	}
 	return v
 }
@@ -264,6 +281,17 @@ func (w *work) collect(i int, out engine.Outputs) error {
 			}
 			l.Total = ctcShare*l.CTC + interShare*l.Inter + ceShare*l.CE
 			w.losses[k] = l
+		}
+		if w.asked.Memory != nil {
+			s, d := b.shape.Encoded(w.net), w.net.DModel
+			memory := make([]Memory, w.net.DecoderLayers)
+			for n := range memory {
+				part := func(name string) []float32 {
+					return out.Output(name).Data[row*s*d:][:frames.Subsampled(e.Frames, w.net.Subsampling)*d]
+				}
+				memory[n] = Memory{part(outKeys(n)), part(outValues(n))}
+			}
+			w.asked.Memory(b.worker, k, memory)
 		}
 		if w.asked.Logits != nil {
 			w.asked.Logits(b.worker, k, logits[row*size:][:frames.Subsampled(e.Frames, w.net.Subsampling)*w.net.Vocab])

@@ -21,6 +21,7 @@ type evalConfig struct {
 	BadLineLimit float64  `yaml:"bad_line_limit" default:"0" check:"share" zero:"0.05, but ten lines in any case" help:"share of unusable manifest lines above which nothing is scored"`
 	decoding     `yaml:",inline"`
 	reporting    `yaml:",inline"`
+	tuning       `yaml:",inline"`
 	machine      `yaml:",inline"`
 }
 
@@ -58,14 +59,28 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
+	file, err := o.addDecodingFile()
+	if err != nil {
+		return err
+	}
 	if err := o.parse(args); err != nil {
 		return err
 	}
 	o.noArguments()
-	if err := o.apply(c.rules); err != nil {
+	if err := o.applyOver(file, c.rules); err != nil {
 		return err
 	}
-	model, err := c.load(o, c.trained, s.err)
+	d, err := c.decoding.decoding()
+	if err != nil {
+		return err
+	}
+	if c.Tune {
+		return c.runTune(ctx, o, d, s)
+	}
+	if d.Units = c.wantsWords(); c.SaveDecoding != "" {
+		d.Calibration = nil // it is made anew
+	}
+	model, err := c.load(o, c.trained, d, s.err)
 	if err != nil {
 		return err
 	}
@@ -76,7 +91,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	}
 	if c.Against != "" {
 		model.Close() // there may be no room for two
-		if err := c.compare(ctx, o, r, s.err); err != nil {
+		if err := c.compare(ctx, o, r, d, s.err); err != nil {
 			return err
 		}
 	}
@@ -87,8 +102,10 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if c.JSON {
 		return writeJSON(out, r.record())
 	}
-	_, err = io.WriteString(out, r.text())
-	return err
+	if _, err = io.WriteString(out, r.text()); err != nil || !c.wantsWords() {
+		return err
+	}
+	return c.concludes(&r.judge, d, streams{out, s.err})
 }
 
 // rules are what the settings have to agree with, on disk and on this machine.
@@ -110,5 +127,6 @@ func (c *evalConfig) rules(p *settings.Problems) {
 	c.reportRules(p)
 	p.Add(train.CheckPathMap(c.PathMap))
 	c.decoding.rules(p, 0)
+	c.tuneRules(p)
 	c.machine.rules(p)
 }

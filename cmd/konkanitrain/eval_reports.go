@@ -98,12 +98,8 @@ func (c *evalConfig) sinks(out io.Writer) (list []sink) {
 	return list
 }
 
-// load opens a model that decodes as the settings say.
-func (c *evalConfig) load(o *options, which trained, log io.Writer) (*recognize.Model, error) {
-	d, err := c.decoding.decoding()
-	if err != nil {
-		return nil, err
-	}
+// load opens a model that decodes in a way.
+func (c *evalConfig) load(o *options, which trained, d recognize.Decoding, log io.Writer) (*recognize.Model, error) {
 	model, err := o.open(which, c.machine, log)
 	if err != nil {
 		return nil, err
@@ -115,21 +111,28 @@ func (c *evalConfig) load(o *options, which trained, log io.Writer) (*recognize.
 	return model, nil
 }
 
+// scoring is how manifests are scored.
+func (c *evalConfig) scoring(progress io.Writer) recognize.EvaluateOptions {
+	return recognize.EvaluateOptions{
+		PathMap: c.PathMap, SkipBadLines: c.SkipBadLines, BadLineLimit: c.BadLineLimit, Keys: c.keys(), Progress: progress,
+	}
+}
+
 // score scores a model and writes what the sinks want.
 func (c *evalConfig) score(ctx context.Context, model *recognize.Model, sinks []sink, progress io.Writer) (*evalResult, error) {
 	collector := scores.NewCollector(scores.Options{
 		By: c.By, Worst: c.Worst, Sampling: scores.Sampling{Resamples: c.Resamples, Seed: c.Seed},
 	})
-	e, report, err := model.EvaluateAll(ctx, c.Manifest, recognize.EvaluateOptions{
-		PathMap: c.PathMap, SkipBadLines: c.SkipBadLines, BadLineLimit: c.BadLineLimit, Keys: c.keys(), Progress: progress,
-		PerUtterance: func(h recognize.Hypothesis) error {
-			if h.Err == nil {
-				collector.Add(h.Scored(), c.values(h.Utt.Values))
-			}
-			return each(sinks, func(s sink) error { return s.add(h) })
-		},
-	})
-	r := &evalResult{model: model.String(), scored: e}
+	r, how := &evalResult{model: model.String()}, c.scoring(progress)
+	how.PerUtterance = func(h recognize.Hypothesis) error {
+		if h.Err == nil {
+			collector.Add(h.Scored(), c.values(h.Utt.Values))
+		}
+		r.judge.Add(h)
+		return each(sinks, func(s sink) error { return s.add(h) })
+	}
+	e, report, err := model.EvaluateAll(ctx, c.Manifest, how)
+	r.scored = e
 	if err == nil {
 		r.manifest, r.audit, r.leftOut = report.Path, report, leftOutOf(r.model, report, e.Score.Utterances)
 		err = each(sinks, func(s sink) error { return s.leftOut(r.leftOut) })
@@ -155,7 +158,7 @@ func each(sinks []sink, do func(sink) error) error {
 }
 
 // compare compares the model that was scored with another, which it scores too, or with an earlier score.
-func (c *evalConfig) compare(ctx context.Context, o *options, r *evalResult, progress io.Writer) error {
+func (c *evalConfig) compare(ctx context.Context, o *options, r *evalResult, d recognize.Decoding, progress io.Writer) error {
 	if isAlignments(c.Against) {
 		before, err := readAlignments(c.Against)
 		if err != nil {
@@ -163,7 +166,7 @@ func (c *evalConfig) compare(ctx context.Context, o *options, r *evalResult, pro
 		}
 		return r.compareWith(before)
 	}
-	other, err := c.load(o, trained{c.Against}, progress)
+	other, err := c.load(o, trained{c.Against}, d, progress)
 	if err != nil {
 		return fmt.Errorf("against: %w", err)
 	}

@@ -20,6 +20,7 @@ type evalResult struct {
 	manifest string // "" of alignments that were read, of which the next two are nil
 	scored   *recognize.Evaluation
 	audit    *data.Report // what became of every line of the manifest
+	judge    recognize.Judge
 
 	against    *evalResult // of the other model; nil without one
 	comparison *scores.Comparison

@@ -143,6 +143,9 @@ func exportText(r *export.Report, weights string) string {
 	for _, w := range r.Warnings {
 		fmt.Fprintf(&b, "WARNING: %s\n", w)
 	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(&b, "NOTE: %s\n", n)
+	}
 	if r.Slot != nil && len(r.Warnings) == 0 {
 		fmt.Fprintf(&b, "sherpa-onnx loads it as %s (OfflineRecognizer.%s in Python) and transcribes as konkanitrain does\n", r.Slot.Name, r.Slot.Method)
 	}

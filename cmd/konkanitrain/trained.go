@@ -31,10 +31,15 @@ type memoryCap struct {
 // apply sets what the command line gives of a command without a file, and holds it to the checks and rules. The error
 // lists all problems.
 func (o *options) apply(rules func(*settings.Problems)) error {
-	problems := append(o.unknown, o.set.Apply())
+	return o.applyOver(func() error { return nil }, rules)
+}
+
+// applyOver is apply over what a file says, which read reads.
+func (o *options) applyOver(read func() error, rules func(*settings.Problems)) error {
+	problems := append(o.unknown, read(), o.set.Apply())
 	p := o.set.Check()
 	rules(p)
-	if err := errors.Join(append(problems, p.Err())...); err != nil {
+	if err := errors.Join(append(problems, o.set.Locate(p.Err()))...); err != nil {
 		return o.usage(err)
 	}
 	return nil

@@ -43,11 +43,15 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
+	file, err := o.addDecodingFile()
+	if err != nil {
+		return err
+	}
 	if err := o.parse(args); err != nil {
 		return err
 	}
 	files := o.flags.Args()
-	err = o.apply(func(p *settings.Problems) {
+	err = o.applyOver(file, func(p *settings.Problems) {
 		c.trained.rules(p)
 		c.machine.rules(p)
 		c.decoding.rules(p, c.NBest)

@@ -22,10 +22,10 @@ func (o Options) ONNXLogMel(b *onnx.Builder, samples, lengths string) (logmel, f
 	starts := b.Node("Mul", []string{b.Node("Range", []string{b.Int(0), t, b.Int(1)}), b.Int(shift)})
 	within := b.Node("Range", []string{b.Int(0), b.Int(size), b.Int(1)})
 	at := b.Node("Add", []string{b.Unsqueeze(starts, 1), b.Unsqueeze(within, 0)})
-	x := b.Cast(b.Node("Gather", []string{wave, at}, onnx.Attribute{Name: "axis", Value: int64(1)}), onnx.Double)
-	x = b.Node("Sub", []string{x, b.Node("ReduceMean", []string{x}, onnx.Attribute{Name: "axes", Value: []int64{2}})})
+	x := b.Cast(b.Node("Gather", []string{wave, at}, onnx.Set("axis", int64(1))), onnx.Double)
+	x = b.Node("Sub", []string{x, b.Node("ReduceMean", []string{x}, onnx.Set("axes", []int64{2}))})
 	slice := func(from, to int64) string { return b.Node("Slice", []string{x, b.Ints(from), b.Ints(to), b.Ints(2)}) }
-	before := b.Node("Concat", []string{slice(0, 1), slice(0, size-1)}, onnx.Attribute{Name: "axis", Value: int64(2)})
+	before := b.Node("Concat", []string{slice(0, 1), slice(0, size-1)}, onnx.Set("axis", int64(2)))
 	x = b.Node("Sub", []string{x, b.Node("Mul", []string{before, b.Double(Preemphasis)})})
 	re, im := o.dft()
 	half := int64(fftSize(o.SampleRate) / 2)
@@ -48,7 +48,7 @@ func (o Options) onnxReflected(b *onnx.Builder, samples, lengths string, first i
 	at = b.Node("Mod", []string{at, twice})
 	back := b.Node("Sub", []string{b.Node("Sub", []string{twice, b.Int(1)}), at})
 	at = b.Node("Min", []string{at, back}) // the one that is below n
-	return b.Node("GatherElements", []string{samples, at}, onnx.Attribute{Name: "axis", Value: int64(1)})
+	return b.Node("GatherElements", []string{samples, at}, onnx.Set("axis", int64(1)))
 }
 
 // dft is the discrete Fourier transform of a window's samples, windowed and scaled: matrices [size, half], half being

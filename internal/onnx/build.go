@@ -69,7 +69,10 @@ func (b *Builder) Node(op string, in []string, attributes ...Attribute) string {
 
 // Nodes adds a node with so many results.
 func (b *Builder) Nodes(op string, results int, in []string, attributes ...Attribute) []string {
-	key := fmt.Sprintf("%s %d %q %v", op, results, in, attributes)
+	key := fmt.Sprintf("%s %d %q", op, results, in)
+	for _, a := range attributes {
+		key += fmt.Sprintf(" %s %T %v", a.Name, a.Value, a.Value)
+	}
 	if out, ok := b.once[key]; ok {
 		return out
 	}

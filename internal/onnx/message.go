@@ -56,6 +56,9 @@ type Attribute struct {
 	Value any
 }
 
+// Set is the attribute name with a value.
+func Set(name string, value any) Attribute { return Attribute{name, value} }
+
 // Value is a tensor that goes into a graph or comes out of it (ValueInfoProto).
 type Value struct {
 	Name string

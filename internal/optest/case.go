@@ -38,7 +38,7 @@ type Case struct {
 func Cases() []Case {
 	return slices.Concat(
 		linearCases(), elementCases(), dropoutCases(), normCases(), convolutionCases(), attentionCases(),
-		embedCases(), lossCases(), engineCases(), optimizerCases(), networkCases(),
+		embedCases(), stepCases(), lossCases(), engineCases(), optimizerCases(), networkCases(),
 	)
 }
 

@@ -116,6 +116,9 @@ func (r *Result) noFall(noise float64) string {
 	}
 	what := fmt.Sprintf("no rate makes the loss lower than it was at the start, %.3g nats a second, by more than chance may", first)
 	switch {
+	case rises == len(r.Smoothed) && r.End == Interrupted:
+		return fmt.Sprintf("up to a rate of %.2g, at which the test was interrupted, the loss is what it was at the start, %.3g nats a second, and so no rate is suggested",
+			r.Rates[rises-1], first)
 	case rises < fewest/2:
 		return what + ": it is higher from the first rates on, and none is suggested. Look whether all texts belong to their sound"
 	case rises < len(r.Smoothed):

@@ -117,13 +117,14 @@ func TestJudgeSuggestsNoNonsense(t *testing.T) {
 		test      *Test
 		end, want string
 	}{
-		"interrupted at once":   {cut(valley, 0), Interrupted, "0 of 200 updates were made: too few"},
-		"interrupted early":     {cut(valley, 19), Interrupted, "19 of 200 updates were made: too few"},
-		"interrupted on a fall": {cut(valley, 70), Interrupted, "the loss still fell when the test ended, at 0.00012: the rate with the lowest loss isn't known"},
-		"never better":          {cut(flat, Updates), Complete, "and none higher: nothing is learned, and no rate is suggested"},
-		"trained weights":       {cut(func(d float64) float64 { return flat(d) + 5*max(d-3, 0) }, Updates), Complete, " on it is higher: these weights have little to gain"},
-		"worse at once":         {cut(func(d float64) float64 { return 5 * math.Exp(d) }, 40), Diverged, "it is higher from the first rates on, and none is suggested"},
-		"no loss at all":        {cut(func(d float64) float64 { return 0 }, Updates), Complete, "nothing is learned"},
+		"interrupted at once":               {cut(valley, 0), Interrupted, "0 of 200 updates were made: too few"},
+		"interrupted early":                 {cut(valley, 19), Interrupted, "19 of 200 updates were made: too few"},
+		"interrupted on a fall":             {cut(valley, 70), Interrupted, "the loss still fell when the test ended, at 0.00012: the rate with the lowest loss isn't known"},
+		"interrupted before anything moves": {cut(valley, 25), Interrupted, "up to a rate of 5.3e-06, at which the test was interrupted, the loss is what it was at the start"},
+		"never better":                      {cut(flat, Updates), Complete, "and none higher: nothing is learned, and no rate is suggested"},
+		"trained weights":                   {cut(func(d float64) float64 { return flat(d) + 5*max(d-3, 0) }, Updates), Complete, " on it is higher: these weights have little to gain"},
+		"worse at once":                     {cut(func(d float64) float64 { return 5 * math.Exp(d) }, 40), Diverged, "it is higher from the first rates on, and none is suggested"},
+		"no loss at all":                    {cut(func(d float64) float64 { return 0 }, Updates), Complete, "nothing is learned"},
 	} {
 		r := c.test.Judge("new weights", c.end)
 		if r.Suggested != 0 {

@@ -61,9 +61,9 @@ type Intervals struct {
 
 // intervals estimates how far the rates of a set may be from those of all speech of its kind: by the bootstrap (Bisani
 // and Ney, "Bootstrap estimates for confidence intervals in ASR performance evaluation", ICASSP 2004, section 2). As
-// many utterances as there are get drawn with replacement, many times, and the middle 95 % of the rates so found are the
-// interval (Efron's percentiles). Utterances are drawn as wholes, since errors in one depend on each other; where those
-// of a speaker do too, the true interval is wider. nil for fewer than two utterances.
+// many utterances as there are get drawn with replacement, many times, and the middle 95 % of the rates so found are
+// the interval (Efron's percentiles). Utterances are drawn as wholes, since errors in one depend on each other; where
+// those of a speaker do too, the true interval is wider. nil for fewer than two utterances.
 func (s Sampling) intervals(list []outcome) *Intervals {
 	if len(list) < 2 || s.Resamples < 1 {
 		return nil

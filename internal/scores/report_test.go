@@ -175,8 +175,8 @@ func random(rng *rand.Rand, n int, p float64) (list []outcome) {
 	return list
 }
 
-// Of many sets of a known error rate the interval has that rate in it for about 95 of 100. Of 400 sets that are seen the
-// number that miss is binomial around 20 with a deviation of 4.4, and percentiles of few utterances are known to be a
+// Of many sets of a known error rate the interval has that rate in it for about 95 of 100. Of 400 sets the number
+// that miss is binomial around 20 with a deviation of 4.4, and percentiles of few utterances are known to be a
 // little too narrow: 8 to 40 are allowed.
 func TestIntervalsCover(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))

@@ -116,7 +116,7 @@ class Picture {
       scales: {x: {time: false}, y: log ? {distr: 3, range: logRange} : {range: (u, low, high) => evenRange(low, high)}},
       axes: [{...axis, size: 30, values: (u, marks) => marks.map(number), space: 70},
         {...axis, size: 62, values: (u, marks) => marks.map(m => m === null ? "" : number(m)), ...(log ? {filter: (u, marks) => marks, splits: logMarks} : {})}],
-      cursor: {sync: {key: "runs"}, drag: {x: true, y: false, setScale: false}, points: {size: 7}, bind: {dblclick: () => () => (showPart(null, null), null)}},
+      cursor: {sync: {key: "runs", filters: {pub: type => type === "mousemove" || type === "mouseleave"}}, drag: {x: true, y: false, setScale: false}, points: {size: 7}, bind: {dblclick: () => () => (showPart(null, null), null)}},
       hooks: {setCursor: [u => this.say(u.cursor.idx)], setSelect: [u => this.select(u)]},
     };
   }

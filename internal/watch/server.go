@@ -52,7 +52,7 @@ const (
 	maxPoints = 2000
 )
 
-// Bytes is what a server of this many runs takes at most in memory, about: histories, views, what is parsed, and sounds.
+// Bytes is about what a server of this many runs takes at most: histories, views, what is parsed, and sounds.
 func Bytes(runs int) int64 {
 	history := mostPoints*pointBytes(len(figures)) + mostValidations*pointBytes(len(rates))
 	return int64(runs)*3/2*history + soundBytes + 6<<20
@@ -167,10 +167,13 @@ func whole(q url.Values, name string, otherwise, low, high int) (int, error) {
 func (s *Server) serveState(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	var v view
-	var wrong [3]error
+	var wrong [4]error
 	v.points, wrong[0] = whole(q, "points", midPoints, 1, maxPoints)
 	v.from, wrong[1] = whole(q, "from", 0, 0, math.MaxInt)
 	v.to, wrong[2] = whole(q, "to", math.MaxInt, 0, math.MaxInt)
+	if v.from > v.to {
+		wrong[3] = fmt.Errorf("from %d to %d is no part of a run", v.from, v.to)
+	}
 	for _, err := range wrong {
 		if err != nil {
 			refuse(w, http.StatusBadRequest, err.Error())

@@ -22,6 +22,11 @@ type BeamOptions struct {
 	// Characters has Tokens asked of each character of a token in place of the token.
 	Characters bool
 	Hotwords   *Hotwords // nil: none
+	// Decoder is a model that is asked of each token by its id: the network's own decoder, with all of the utterance
+	// before it; nil: not at all. (One-pass search by frames with both: Moritz, Hori and Le Roux, "Triggered attention
+	// for end-to-end speech recognition", ICASSP 2019, has it of attention that sees less.) Where it is a Preparer, it
+	// is asked of all prefixes of the beam at a time.
+	Decoder *Fusion
 }
 
 func (o *BeamOptions) validate() error {
@@ -34,10 +39,12 @@ func (o *BeamOptions) validate() error {
 		return fmt.Errorf("a margin of %v nats: want more than 0, or 0 for none", o.Margin)
 	case o.Tokens != nil && o.Tokens.Lexicon != nil:
 		return errors.New("a lexicon is for the language model of words, and that of tokens has one")
+	case o.Decoder != nil && o.Decoder.Lexicon != nil:
+		return errors.New("a lexicon is for the language model of words, and the decoder has one")
 	case o.Characters && !o.Tokens.asks():
 		return errors.New("characters are asked for, and there is no language model of tokens")
 	}
-	return errors.Join(o.Words.validate("the language model of words"), o.Tokens.validate("the language model of tokens"))
+	return errors.Join(o.Words.validate("the language model of words"), o.Tokens.validate("the language model of tokens"), o.Decoder.validate("the decoder"))
 }
 
 // mostWidth bounds the beam so that its memory is known: beyond that nothing is gained.
@@ -66,7 +73,8 @@ type Beam struct {
 	kept   top // of all prefixes
 	word   []byte
 	path   []int32
-	stands []bool // [V] of a prefix: longer by this token, it is in the beam itself
+	states []State // that the decoder is asked to prepare
+	stands []bool  // [V] of a prefix: longer by this token, it is in the beam itself
 
 	out []Hypothesis
 	buf []int32 // tokens of out
@@ -84,7 +92,7 @@ func NewBeam(v *Vocabulary, o BeamOptions) (*Beam, error) {
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("beam search: %w", err)
 	}
-	b := &Beam{o: o, v: v, plain: o.Words == nil && o.Tokens == nil && o.Hotwords == nil}
+	b := &Beam{o: o, v: v, plain: o.Words == nil && o.Tokens == nil && o.Hotwords == nil && o.Decoder == nil}
 	b.kept.limit, b.tokens.limit = o.Width, o.TopTokens
 	if o.TopTokens == 0 {
 		b.tokens.limit = math.MaxInt
@@ -128,6 +136,9 @@ func (b *Beam) step(row []float32) {
 	b.choose(row)
 	b.kept.clear()
 	b.stay(row)
+	if t, some := b.tokens.at(0); some { // else the frame makes no prefix longer
+		b.prepare(t.p)
+	}
 	for i := range b.now {
 		b.extend(i)
 	}
@@ -141,6 +152,27 @@ func (b *Beam) choose(row []float32) {
 		least = float64(slices.Max(row)) - b.o.Margin
 	}
 	b.tokens.set(row, least, b.v.blank)
+}
+
+// prepare asks the decoder for what follows the prefixes of the beam that a token of this log-probability may make
+// longer.
+func (b *Beam) prepare(likeliest float64) {
+	if !b.o.Decoder.asks() {
+		return
+	}
+	p, ok := b.o.Decoder.Model.(Preparer)
+	if !ok {
+		return
+	}
+	b.states = b.states[:0]
+	for _, e := range b.now {
+		n := b.tree.at(e.node)
+		if b.kept.full() && e.all+likeliest+n.fused+b.most < b.kept.worst() {
+			continue // as extend has it
+		}
+		b.states = append(b.states, n.decoder.state)
+	}
+	p.Prepare(b.states)
 }
 
 // stay offers each prefix as it is: after a blank, after its last token said on, and where it is another prefix of the
@@ -256,10 +288,12 @@ func (b *Beam) child(parent, token int32) int32 {
 // finish ends the sentence of each prefix and writes the best.
 func (b *Beam) finish(most int) []Hypothesis {
 	b.out, b.buf = b.out[:0], b.buf[:0]
+	b.kept.clear() // the ends of all are asked for
+	b.prepare(0)
 	for _, e := range b.now {
 		n := b.tree.at(e.node)
 		s := b.end(n)
-		h := Hypothesis{CTC: e.all, Score: e.all + b.value(&s), Parts: Parts{s.words.Part, s.tokens.Part, s.hotwords}}
+		h := Hypothesis{CTC: e.all, Score: e.all + b.value(&s), Parts: Parts{s.words.Part, s.tokens.Part, s.decoder.Part, s.hotwords}}
 		from := len(b.buf)
 		b.buf = b.tree.write(b.buf, e.node)
 		h.Tokens = b.buf[from:len(b.buf):len(b.buf)]
@@ -275,6 +309,6 @@ func (b *Beam) finish(most int) []Hypothesis {
 func (b *Beam) Bytes(frames, _ int) int64 {
 	width, size := int64(b.o.Width), int64(b.v.Size())
 	nodes := width*int64(frames+1) + 1
-	per := nodes*int64(unsafe.Sizeof(node{})) + width*int64(2*unsafe.Sizeof(entry{})+unsafe.Sizeof(candidate{})+unsafe.Sizeof(Hypothesis{}))
+	per := width*8 + nodes*int64(unsafe.Sizeof(node{})) + width*int64(2*unsafe.Sizeof(entry{})+unsafe.Sizeof(candidate{})+unsafe.Sizeof(Hypothesis{}))
 	return growth*(per+2*size*int64(unsafe.Sizeof(choice{}))+width*int64(frames)*4) + size
 }

@@ -5,6 +5,7 @@ import "unicode/utf8"
 // stand is where models and hotwords are behind a prefix.
 type stand struct {
 	words, tokens standing
+	decoder       standing
 	open          bool    // the prefix ends within a word
 	letters       int32   // of this word, the lexicon's state
 	hot           int32   // the automaton's state
@@ -68,17 +69,20 @@ func (b *Beam) gain(id int) float64 {
 	if b.units != nil {
 		units = len(b.units[id])
 	}
-	return b.o.Words.mostGain(ends) + b.o.Tokens.mostGain(units) + b.o.Hotwords.mostGain(len(p.text))
+	return b.o.Words.mostGain(ends) + b.o.Tokens.mostGain(units) + b.o.Decoder.mostGain(1) + b.o.Hotwords.mostGain(len(p.text))
 }
 
 // begin is the stand of the empty prefix.
 func (b *Beam) begin() stand {
-	return stand{words: b.o.Words.begin(), tokens: b.o.Tokens.begin(), hot: b.o.Hotwords.begin()}
+	return stand{words: b.o.Words.begin(), tokens: b.o.Tokens.begin(), decoder: b.o.Decoder.begin(), hot: b.o.Hotwords.begin()}
 }
 
 // grow is the stand of n with a token behind it.
 func (b *Beam) grow(n *node, token int32) stand {
 	s, p := n.stand, b.v.piece(token)
+	if b.o.Decoder != nil {
+		b.o.Decoder.add(&s.decoder, token, true)
+	}
 	if b.o.Tokens != nil && int(token) < len(b.units) {
 		for _, u := range b.units[token] {
 			b.o.Tokens.add(&s.tokens, u.id, u.known)
@@ -175,6 +179,9 @@ func (b *Beam) end(n *node) stand {
 	if b.o.Tokens != nil {
 		b.o.Tokens.end(&s.tokens)
 	}
+	if b.o.Decoder != nil {
+		b.o.Decoder.end(&s.decoder)
+	}
 	return s
 }
 
@@ -184,5 +191,5 @@ func (b *Beam) value(s *stand) float64 {
 	if s.open {
 		begun = b.o.Words.begun(s.letters)
 	}
-	return begun + b.o.Words.value(&s.words.Part) + b.o.Tokens.value(&s.tokens.Part) + s.hotwords + b.o.Hotwords.begun(s.hot)
+	return begun + b.o.Words.value(&s.words.Part) + b.o.Tokens.value(&s.tokens.Part) + b.o.Decoder.value(&s.decoder.Part) + s.hotwords + b.o.Hotwords.begun(s.hot)
 }

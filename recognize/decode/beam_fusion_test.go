@@ -21,6 +21,9 @@ func TestEachTokenCounts(t *testing.T) {
 				at, tokens, before := b.now[0].node, []int32{}, b.tree.at(b.now[0].node).fused
 				for range 8 {
 					id := int32(1 + r.IntN(v.Size()-1))
+					if o.Decoder != nil {
+						o.Decoder.Model.(*strict).Prepare([]State{b.tree.at(at).decoder.state})
+					}
 					at, tokens = b.child(at, id), append(tokens, id)
 					got := b.tree.at(at).fused
 					if want := soFar(b, c.words, tokens); !near(got, want) {
@@ -72,6 +75,15 @@ func soFar(b *Beam, list []Hotword, tokens []int32) float64 {
 		units := unitsOf(b.o, b.v, tokens)
 		p := part(f.Model, units)
 		sum += f.Weight*(p.LogProb-endOf(f.Model, units)) + f.Bonus*float64(p.Units) + f.Unknown*float64(p.Unknown)
+	}
+	if f := b.o.Decoder; f != nil {
+		m := f.Model.(*strict).chance
+		at := m.Begin()
+		for _, id := range tokens {
+			nats, to := m.Score(at, id)
+			sum += f.Weight*nats + f.Bonus
+			at = to
+		}
 	}
 	if b.o.Hotwords == nil {
 		return sum

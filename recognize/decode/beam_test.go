@@ -17,7 +17,9 @@ func searches(t *testing.T, v *Vocabulary, seed uint64, list []Hotword) map[stri
 	words := &Fusion{Model: chance{seed}, Weight: 0.7, Bonus: 0.4, Unknown: -1.5}
 	eager := &Fusion{Model: chance{seed}, Weight: 0.7, Bonus: 0.1} // for new words
 	tokens := &Fusion{Model: chance{seed + 1}, Weight: 0.4, Bonus: 0.6, Unknown: -0.7}
+	decoder := &Fusion{Model: &strict{chance{seed + 2}, t, map[State]bool{}}, Weight: 0.8, Bonus: 0.2}
 	return map[string]BeamOptions{
+		"decoder":    {Decoder: decoder},
 		"ctc":        {},
 		"words":      {Words: words},
 		"tokens":     {Tokens: tokens},
@@ -25,7 +27,7 @@ func searches(t *testing.T, v *Vocabulary, seed uint64, list []Hotword) map[stri
 		"lexicon":    {Words: ahead(t, words, -30, "a", "ab", "abba", "b", "ba", "c", "गो")},
 		"eager":      {Words: ahead(t, eager, -0.5, "ab", "abba", "ba")},
 		"hotwords":   {Hotwords: hot},
-		"all":        {Words: ahead(t, words, -30, "b", "bab"), Tokens: tokens, Characters: true, Hotwords: hot},
+		"all":        {Words: ahead(t, words, -30, "b", "bab"), Tokens: tokens, Characters: true, Hotwords: hot, Decoder: decoder},
 	}
 }
 

@@ -27,6 +27,7 @@ type Hypothesis struct {
 // would put hypotheses into another order. What the decoder hasn't asked is 0.
 type Parts struct {
 	Words, Tokens Part
+	Decoder       Part    // of the network's decoder, by tokens
 	Hotwords      float64 // nats
 }
 

@@ -24,6 +24,14 @@ type LanguageModel interface {
 	End(from State) float64
 }
 
+// Preparer is a LanguageModel that computes what follows of several states at a time: a network's decoder. Score and End
+// are asked of states only that it was asked to prepare.
+type Preparer interface {
+	LanguageModel
+	// Prepare computes what follows each state. Those that were prepared before cost nothing.
+	Prepare(states []State)
+}
+
 // Fusion is the share of a language model in the score of a hypothesis (shallow fusion): Weight log P + Bonus n +
 // Unknown u, for n units of which the model doesn't know u.
 type Fusion struct {

@@ -99,6 +99,49 @@ func (c chance) Score(from State, id int32) (float64, State) {
 
 func (c chance) End(from State) float64 { return -float64(c.hash(uint64(from), 7)%1000) / 500 }
 
+// strict is a model that has to be asked to prepare states before it is asked of them.
+type strict struct {
+	chance
+	t        testing.TB
+	prepared map[State]bool
+}
+
+func (s *strict) Prepare(states []State) {
+	for _, x := range states {
+		s.prepared[x] = true
+	}
+}
+
+func (s *strict) check(x State) {
+	if !s.prepared[x] {
+		s.t.Errorf("the decoder was not asked to prepare the state %x", x)
+	}
+}
+
+func (s *strict) Score(from State, id int32) (float64, State) {
+	s.check(from)
+	return s.chance.Score(from, id)
+}
+
+func (s *strict) End(from State) float64 {
+	s.check(from)
+	return s.chance.End(from)
+}
+
+// ofDecoder is what the decoder says of tokens, said in one go.
+func ofDecoder(f *Fusion, tokens []int32) (p Part) {
+	m := f.Model.(*strict).chance
+	at := m.Begin()
+	for _, id := range tokens {
+		nats, to := m.Score(at, id)
+		p.LogProb += nats
+		p.Units++
+		at = to
+	}
+	p.LogProb += m.End(at)
+	return p
+}
+
 // part is what a model says of units, said in one go.
 func part(m LanguageModel, units []string) (p Part) {
 	at := m.Begin()
@@ -136,6 +179,10 @@ func whole(o BeamOptions, v *Vocabulary, list []Hotword, tokens []int32, ctc flo
 	if o.Tokens != nil {
 		h.Parts.Tokens = part(o.Tokens.Model, unitsOf(o, v, tokens))
 		h.Score += o.Tokens.Weight*h.Parts.Tokens.LogProb + o.Tokens.Bonus*float64(h.Parts.Tokens.Units) + o.Tokens.Unknown*float64(h.Parts.Tokens.Unknown)
+	}
+	if o.Decoder != nil {
+		h.Decoder = ofDecoder(o.Decoder, tokens)
+		h.Score += o.Decoder.Weight*h.Decoder.LogProb + o.Decoder.Bonus*float64(h.Decoder.Units)
 	}
 	for _, w := range list {
 		if o.Hotwords == nil {
@@ -241,7 +288,7 @@ func rng(seed uint64) *rand.Rand { return testkit.Rand(seed) }
 // holds is what a beam's scratch has, in bytes.
 func (b *Beam) holds() int64 {
 	n := cap(b.tree.nodes)*int(unsafe.Sizeof(node{})) + (cap(b.now)+cap(b.next))*int(unsafe.Sizeof(entry{})) +
-		cap(b.kept.items)*int(unsafe.Sizeof(candidate{})) + (cap(b.tokens.sorted)+cap(b.tokens.rest))*int(unsafe.Sizeof(choice{})) + cap(b.word) + 4*cap(b.path) + cap(b.stands) +
+		cap(b.kept.items)*int(unsafe.Sizeof(candidate{})) + (cap(b.tokens.sorted)+cap(b.tokens.rest))*int(unsafe.Sizeof(choice{})) + cap(b.word) + 4*cap(b.path) + cap(b.stands) + 8*cap(b.states) +
 		cap(b.out)*int(unsafe.Sizeof(Hypothesis{})) + 4*cap(b.buf)
 	return int64(n)
 }

@@ -1,0 +1,62 @@
+package export
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"konkanitrain/data/feature"
+)
+
+// The card says what is known, and nothing of what is not.
+func TestCard(t *testing.T) {
+	d := described(t, 4)
+	d.Policy.LowerCase, d.EMADecay, d.MeanOf = true, 0.999, []int{5, 7}
+	m := stored(t, d)
+	m.State = json.RawMessage(`{"config": {"train_manifest": ["/home/somebody/train.jsonl", "b.csv:2"], "val_manifest": ["v.jsonl"]},
+		"progress": {"epoch": 3, "set_size": 40, "set_seconds": 5400}}`)
+	o := graphs
+	o.License, o.Language, o.Settings = `a "license": x`, "kok", []string{"d_model: 16", `speeds: [1]`}
+	dir, _ := mustWrite(t, m, o)
+	got := string(mustRead(t, dir, "README.md"))
+	front := strings.Split(got, "---\n")[1]
+	var head map[string]any
+	if err := yaml.Unmarshal([]byte(front), &head); err != nil || head["license"] != o.License || head["language"] != "kok" {
+		t.Errorf("the head is %v: %v\n%s", head, err, front)
+	}
+	for _, want := range []string{
+		"Trained on train.jsonl, b.csv:2: 40 utterances, 90.0 min of sound, in 3 epochs.", "| v.jsonl (validation) | 8 | 25.00 % (1 of 4 words) | 12.50 % (1 of 8) |",
+		"weights after update 7, moving averages (ema_decay 0.999), the mean of 2 checkpoints", "from 20 to 8000 Hz", "in lower case", "2 decoder blocks",
+		"time subsampled by 4", "```yaml\nd_model: 16\nspeeds: [1]\n```\n", "`log_probs` [B, S, 9]", "train with high_hz -400", "normalized to mean 0",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the card doesn't say %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "/home") || strings.Contains(got, "not stated") || strings.Contains(got, "None are known") {
+		t.Errorf("the card says too much:\n%s", got)
+	}
+
+	d = forSherpa(t)
+	d.Score, d.Features.Normalize = nil, feature.Global
+	d.Features.Stats = &feature.Stats{Frames: 9, Mean: make([]float64, 20), Deviation: []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}
+	for format, want := range map[Format][]string{
+		Sherpa:      {"OfflineRecognizer.from_wenet_ctc(", "sample_rate=16000, feature_dim=20", "license: unknown", "Its license is not stated", "None are known", "Not stated."},
+		Safetensors: {"python conformer.py FILE.wav", "license: unknown", "over the training set"},
+	} {
+		o := graphs
+		o.Format = format
+		dir, _ := mustWrite(t, stored(t, d), o)
+		got := string(mustRead(t, dir, "README.md"))
+		for _, w := range want {
+			if !strings.Contains(got, w) {
+				t.Errorf("%s: the card doesn't say %q:\n%s", format, w, got)
+			}
+		}
+		if strings.Contains(got, "<no value>") || strings.Contains(got, "language:") || strings.Contains(got, "\n\n\n") || strings.Contains(got, "Settings of training") {
+			t.Errorf("%s: the card is\n%s", format, got)
+		}
+	}
+}

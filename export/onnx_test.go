@@ -1,0 +1,352 @@
+//go:build onnx
+
+package export
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"konkanitrain/checkpoint"
+	"konkanitrain/data"
+	"konkanitrain/data/audio"
+	"konkanitrain/data/feature"
+	"konkanitrain/device"
+	"konkanitrain/engine"
+	"konkanitrain/internal/onnx"
+	"konkanitrain/internal/testkit/onnxrun"
+	"konkanitrain/model"
+	"konkanitrain/recognize"
+	"konkanitrain/update"
+)
+
+// heard is an utterance: sound, what an Extractor makes of it, and what the network of a model makes of that.
+type heard struct {
+	path             string // of its file; "" for sound that is made up
+	wave             []float32
+	logmel, features []float32 // [T, bins]: not normalized, and as the network hears them
+	frames           int
+	logits           []float32 // [S, V], by the engine
+}
+
+// listen fills in what becomes of the sound of utterances.
+func listen(t *testing.T, m *recognize.Stored, all []heard) {
+	t.Helper()
+	d := m.Description
+	raw := d.Features
+	raw.Normalize, raw.Stats = feature.None, nil
+	extract := func(o feature.Options, wave []float32) ([]float32, int) {
+		x, err := feature.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, n, err := x.Extract(nil, wave, o.SampleRate, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f, n
+	}
+	var window []*data.Example
+	for i := range all {
+		u := &all[i]
+		u.logmel, _ = extract(raw, u.wave)
+		u.features, u.frames = extract(d.Features, u.wave)
+		window = append(window, &data.Example{Features: u.features, Frames: u.frames, Planned: u.frames})
+	}
+	network, err := update.Network(d.Network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replica, err := engine.NewCrew(device.NewHost(), engine.NewLibrary(network), 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer replica.Close()
+	var tensors []checkpoint.Tensor
+	for _, p := range model.Parameters(d.Network) {
+		tensors = append(tensors, checkpoint.Tensor{Name: p.Name, Shape: p.Shape, Load: func(r io.Reader) error {
+			return replica.Import(engine.Weights, p.Name, r)
+		}})
+	}
+	if err := m.Read(tensors); err != nil {
+		t.Fatal(err)
+	}
+	ask := update.Ask{Purpose: model.Transcribing, Logits: func(row int, logits []float32) { all[row].logits = slices.Clone(logits) }}
+	if _, err := update.NewRunner(d.Network, replica, 16).Run(window, ask); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// batch is the input of a graph for some utterances, padded by so much with what would spoil everything if it were
+// heard.
+func batch(d *recognize.Description, place Place, all []heard, padding int) map[string]onnxrun.Array {
+	size := func(u heard) (n, width int) {
+		if place == In {
+			return len(u.wave), 1
+		}
+		return u.frames, d.Network.NumMels
+	}
+	longest, width := 0, 0
+	for _, u := range all {
+		n, w := size(u)
+		longest, width = max(longest, n+padding), w
+	}
+	var values []float32
+	var lengths []int64
+	for _, u := range all {
+		own := u.logmel
+		if place == In {
+			own = u.wave
+		}
+		values = append(values, own...)
+		values = append(values, slices.Repeat([]float32{float32(math.NaN())}, longest*width-len(own))...)
+		n, _ := size(u)
+		lengths = append(lengths, int64(n))
+	}
+	inputs := map[string]onnxrun.Array{Lengths: onnxrun.Ints([]int{len(all)}, lengths...)}
+	if place == In {
+		inputs[Samples] = onnxrun.Floats([]int{len(all), longest}, values)
+	} else {
+		inputs[LogMel] = onnxrun.Floats([]int{len(all), longest, width}, values)
+	}
+	return inputs
+}
+
+// compared is how far a graph's results are from the engine's.
+type compared struct {
+	logits, logProbs float64 // the largest differences
+	texts            int     // utterances of which the best path is another one
+}
+
+func (c compared) String() string {
+	return fmt.Sprintf("logits differ by %.2g at most, log probabilities by %.2g, %d texts are others", c.logits, c.logProbs, c.texts)
+}
+
+// run gives utterances to a graph one by one and in padded batches of seven, and compares.
+func run(t *testing.T, d *recognize.Description, o Options, graph []byte, all []heard) (c compared) {
+	t.Helper()
+	job := onnxrun.Job{Name: fmt.Sprint(o.Features, o.Weights), Model: graph, Inside: []string{Logits}}
+	var groups [][]heard
+	for i := range all {
+		groups = append(groups, all[i:i+1])
+	}
+	groups = append(groups, slices.Collect(slices.Chunk(all, 7))...)
+	for i, g := range groups {
+		job.Runs = append(job.Runs, batch(d, o.Features, g, (i%3)*len(g[0].logmel)/d.Network.NumMels/2))
+	}
+	result := onnxrun.Run(t, []onnxrun.Job{job})[0]
+	if result.Error != "" {
+		t.Fatal(result.Error)
+	}
+	if want := fmt.Sprintf("map[%s:[B] %s:[B S %d]]", Encoded, LogProbs, d.Network.Vocab); fmt.Sprint(result.Shapes) != want {
+		t.Errorf("shapes are %v, want %s", result.Shapes, want)
+	}
+	for i, g := range groups {
+		out := result.Runs[i]
+		s := out[Logits].Shape[1]
+		logits, logProbs, lengths := out[Logits].Float32s(), out[LogProbs].Float32s(), out[Encoded].Int64s()
+		for b, u := range g {
+			n := len(u.logits)
+			if int(lengths[b])*d.Network.Vocab != n {
+				t.Fatalf("%d frames, want %d", lengths[b], n/d.Network.Vocab)
+			}
+			at := b * s * d.Network.Vocab
+			c.logits = max(c.logits, farthest(logits[at:][:n], u.logits))
+			c.logProbs = max(c.logProbs, farthest(logProbs[at:][:n], logSoftmax(u.logits, d.Network.Vocab)))
+			if best(d, logits[at:][:n]) != best(d, u.logits) {
+				c.texts++
+			}
+		}
+	}
+	return c
+}
+
+func farthest(a, b []float32) (d float64) {
+	for i := range a {
+		if x := math.Abs(float64(a[i]) - float64(b[i])); !(x <= d) { // also NaN
+			d = x
+		}
+	}
+	return d
+}
+
+func logSoftmax(x []float32, v int) (y []float32) {
+	for row := range slices.Chunk(x, v) {
+		sum := 0.0
+		for _, l := range row {
+			sum += math.Exp(float64(l))
+		}
+		for _, l := range row {
+			y = append(y, float32(float64(l)-math.Log(sum)))
+		}
+	}
+	return y
+}
+
+// noises are made-up sounds of these lengths, in samples.
+func noises(lengths ...int) (all []heard) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, n := range lengths {
+		w := make([]float32, n)
+		for i := range w {
+			w[i] = float32(0.1*r.NormFloat64() + 0.3*math.Sin(float64(i)*0.05) + 0.02)
+		}
+		all = append(all, heard{wave: w})
+	}
+	return all
+}
+
+// Networks of every subsampling, features of every kind, sounds down to one frame: onnxruntime computes what the engine
+// does. 1e-4 is what is promised; float32's roundings of two orders of sums come to a tenth of it.
+func TestRandomNetworksInONNX(t *testing.T) {
+	for _, c := range []struct {
+		subsampling int
+		change      func(*recognize.Description)
+	}{
+		{2, func(*recognize.Description) {}},
+		{4, func(d *recognize.Description) {
+			d.Features.SampleRate, d.Features.HighHz, d.Features.SampleScale = 8000, -400, 1
+		}},
+		{8, func(d *recognize.Description) { d.Features.Normalize, d.Features.SampleRate = feature.None, 22050 }},
+		{4, func(d *recognize.Description) {
+			d.Features.Normalize, d.Features.Stats = feature.Global, &feature.Stats{Frames: 10}
+			for i := range d.Network.NumMels {
+				d.Features.Stats.Mean = append(d.Features.Stats.Mean, 5+float64(i)/7)
+				d.Features.Stats.Deviation = append(d.Features.Stats.Deviation, 2+float64(i)/9)
+			}
+		}},
+	} {
+		d := described(t, c.subsampling)
+		c.change(d)
+		m := stored(t, d)
+		rate := d.Features.SampleRate
+		all := noises(rate/200, rate/100, rate/40, rate/10+1, rate/3, rate/2+7, rate, 2*rate+13)
+		listen(t, m, all)
+		for _, place := range []Place{Out, In} {
+			o := graphs
+			o.Features = place
+			dir, _ := mustWrite(t, m, o)
+			got := run(t, d, o, mustRead(t, dir, "model.onnx"), all)
+			t.Logf("subsampling %d, normalize %s, features %s: %v", c.subsampling, d.Features.Normalize, place, got)
+			if !(got.logits <= 1e-4 && got.logProbs <= 1e-4) {
+				t.Error("that is more than 1e-4")
+			}
+		}
+	}
+}
+
+//go:embed testdata/sherpa.py
+var sherpaScript []byte
+
+// trained opens the model that an environment variable names, and hears the bundled example's test set by it.
+func trained(t *testing.T, variable string) (*recognize.Stored, []heard) {
+	t.Helper()
+	path := onnxrun.Need(t, variable, "a checkpoint_dir of the bundled example")
+	m, err := recognize.Open(path, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const set = "../examples/konkani_words"
+	files, err := filepath.Glob(set + "/wav/v1[12]/*.wav") // the voices of test.jsonl
+	if err != nil || len(files) != 80 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	var all []heard
+	for _, path := range files {
+		var r audio.Reader
+		_, wave, err := r.Read(audio.File(path), nil, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, heard{path: path, wave: slices.Clone(wave)})
+	}
+	listen(t, m, all)
+	return m, all
+}
+
+// A trained model gives the same in onnxruntime on the whole test set of the bundled example: logits within 1e-4 as
+// float32, and the same texts. Stored in fewer bits it gives nearly the same: the bounds are some ten times what was
+// measured, so that they hold for another training too.
+func TestTrainedModelInONNX(t *testing.T) {
+	m, all := trained(t, "KONKANITRAIN_MODEL")
+	for _, c := range []struct {
+		weights Form
+		place   Place
+		logits  float64
+		texts   int
+	}{{onnx.Float32, Out, 1e-4, 0}, {onnx.Float32, In, 1e-4, 0}, {onnx.Float16, Out, 0.1, 2}, {onnx.Int8Weights, Out, 2, 8}, {onnx.Int8Weights, In, 2, 8}} {
+		o := Options{Format: ONNX, Features: c.place, Weights: c.weights}
+		dir, r := mustWrite(t, m, o)
+		got := run(t, m.Description, o, mustRead(t, dir, "model.onnx"), all)
+		t.Logf("%s, features %s, %.2f MB: %v", c.weights, c.place, float64(r.Bytes)/1e6, got)
+		if !(got.logits <= c.logits) || got.texts > c.texts {
+			t.Errorf("more than %g, or than %d texts", c.logits, c.texts)
+		}
+	}
+}
+
+// sherpa-onnx transcribes the whole test set as konkanitrain does, by both kinds of models that it takes.
+func TestTrainedModelInSherpa(t *testing.T) {
+	for variable, slot := range map[string]Slot{"KONKANITRAIN_MODEL": wenet, "KONKANITRAIN_MODEL_SCALE_1": zipformer} {
+		m, all := trained(t, variable)
+		for _, weights := range []Form{onnx.Float32, onnx.Float16, onnx.Int8Weights} {
+			dir, r := mustWrite(t, m, Options{Format: ONNX, Features: Out, Weights: weights})
+			if *r.Slot != slot || slices.ContainsFunc(r.Warnings, func(w string) bool { return !strings.HasPrefix(w, "times of words") }) {
+				t.Fatalf("%s: %s, %v", variable, r.Slot.Name, r.Warnings)
+			}
+			question := map[string]any{
+				"folder": dir, "method": slot.Method, "sample_rate": m.Description.Features.SampleRate, "num_mels": m.Description.Network.NumMels,
+			}
+			var files []string
+			for _, u := range all {
+				path, err := filepath.Abs(u.path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				files = append(files, path)
+			}
+			question["files"] = files
+			var answers []struct {
+				Text  string
+				Times []float64
+			}
+			onnxrun.Python(t, onnxrun.Variable, sherpaScript, question, &answers)
+			others := 0
+			for i, a := range answers {
+				if want := best(m.Description, all[i].logits); strings.TrimSpace(a.Text) != want {
+					others++
+					t.Logf("%s: %q, and here %q", all[i].path, a.Text, want)
+				}
+				last := float64(len(all[i].wave)) / float64(m.Description.Features.SampleRate)
+				if slot == wenet && !slices.IsSorted(a.Times) || slot == wenet && len(a.Times) > 0 && a.Times[len(a.Times)-1] > last {
+					t.Errorf("%s of %.2f s: times %v", all[i].path, last, a.Times)
+				}
+			}
+			t.Logf("%s, %s: %d of %d texts are others", slot.Name, weights, others, len(answers))
+			if len(answers) != 80 || weights == onnx.Float32 && others > 0 || others > 8 {
+				t.Errorf("%d answers, %d others", len(answers), others)
+			}
+		}
+	}
+}
+
+// The graph doesn't depend on what the weights are stored as but for their types.
+func TestFormsInONNX(t *testing.T) {
+	m := stored(t, described(t, 4))
+	all := noises(4000, 9000)
+	listen(t, m, all)
+	for form, most := range map[Form]float64{onnx.Float32: 1e-4, onnx.Float16: 0.02, onnx.Int8Weights: 0.3} {
+		o := graphs
+		o.Weights = form
+		dir, _ := mustWrite(t, m, o)
+		if got := run(t, m.Description, o, mustRead(t, dir, "model.onnx"), all); !(got.logits <= most) || form != onnx.Float32 && got.logits < 1e-5 {
+			t.Errorf("%s: %v", form, got)
+		}
+	}
+}

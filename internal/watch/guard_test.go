@@ -1,0 +1,185 @@
+package watch
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"konkanitrain/internal/control"
+	"konkanitrain/internal/testkit"
+)
+
+// statusOf sends a request as it is and says what the status is.
+func statusOf(t *testing.T, s *Server, request string) string {
+	t.Helper()
+	line, _, _ := strings.Cut(raw(t, s, request), "\r\n")
+	return strings.TrimPrefix(line, "HTTP/1.1 ")
+}
+
+// No path but the page's own is served, however it is written: none is ever looked up on disk.
+func TestHostilePaths(t *testing.T) {
+	dir := aRun(t, 20)
+	secret := "konkani-secret"
+	write(t, dir, "secret.txt", secret)
+	if err := os.Symlink(filepath.Join(dir, "secret.txt"), filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, sourceOf(dir, nil))
+	for _, path := range []string{
+		"/secret.txt", "/link", "/../secret.txt", "/..%2fsecret.txt", "/%2e%2e/secret.txt", "//secret.txt", "/./secret.txt", "/metrics.jsonl", "/memory.json",
+		"/validations.jsonl", "/state/../secret.txt", "/sound/../../etc/passwd", "/sound?utterance=../../secret.txt", "/sound?utterance=/etc/passwd",
+		"/sound?utterance=-1", "/sound?utterance=99999999999999999999", "/sound?utterance=0&run=-1", "/sound?run=1&utterance=0", "/sound?update=7&utterance=0",
+		"/sound", "/sound?utterance=", "/sound/0", "/\x00", "/%00", "/" + dir + "/secret.txt", "/state%2f..%2fsecret.txt", "/..\\secret.txt", "/State", "/state/", "/debug/pprof/", "*",
+	} {
+		answer := raw(t, s, fmt.Sprintf("GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path))
+		line, _, _ := strings.Cut(answer, "\r\n")
+		if !strings.HasPrefix(line, "HTTP/1.1 4") || strings.Contains(answer, secret) || strings.Contains(answer, "root:") {
+			t.Errorf("%q: %.300s", path, answer)
+		}
+	}
+}
+
+func TestOnlyReading(t *testing.T) {
+	s := serve(t, sourceOf(aRun(t, 20), nil))
+	for request, want := range map[string]string{
+		"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":                                                               "200 OK",
+		"HEAD /state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":                                                         "200 OK",
+		"POST /state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\nxx":                                  "405 Method Not Allowed",
+		"DELETE / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":                                                            "405 Method Not Allowed",
+		"OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":                                                           "405 Method Not Allowed",
+		"TRACE / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":                                                             "405 Method Not Allowed",
+		"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\nConnection: close\r\n\r\n":                                       "405 Method Not Allowed",
+		"GET /state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 1000000000\r\n\r\n":                            "413 Request Entity Too Large",
+		"GET /state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n":         "413 Request Entity Too Large",
+		"GET /state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX: " + strings.Repeat("x", 1<<20) + "\r\n\r\n":                 "431 Request Header Fields Too Large",
+		"GET /state?points=" + strings.Repeat("1", 1<<20) + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":                "431 Request Header Fields Too Large",
+		"GET /state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n\r\n": "403 Forbidden",
+		"GET /state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nSec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: cors\r\n\r\n":   "200 OK",
+		"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n\r\n":     "200 OK",
+		"GET /state?points=0 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":                                                 "400 Bad Request",
+		"GET /state?points=1000000 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":                                           "400 Bad Request",
+		"GET /state?from=x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":                                                   "400 Bad Request",
+		"GET /state?from=7&to=6 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n":                                              "400 Bad Request",
+		"nonsense\r\n\r\n": "400 Bad Request",
+	} {
+		if got := statusOf(t, s, request); got != want {
+			t.Errorf("%.60q: %s, want %s", request, got, want)
+		}
+	}
+	// Other sites' pages can't read what is sent, nor show it in a frame.
+	_, _, head := get(t, s, "/")
+	if head.Get("Access-Control-Allow-Origin") != "" || head.Get("X-Frame-Options") != "DENY" || !strings.Contains(head.Get("Content-Security-Policy"), "default-src 'none'") ||
+		strings.Contains(head.Get("Content-Security-Policy"), "unsafe") {
+		t.Errorf("%v", head)
+	}
+}
+
+// A name that leads here by another's doing is refused (DNS rebinding).
+func TestNames(t *testing.T) {
+	s := serve(t, sourceOf(aRun(t, 20), nil))
+	s.listener.hosts = append(s.listener.hosts, "trainer.lan")
+	for host, known := range map[string]bool{
+		"localhost": true, "LOCALHOST:8420": true, "localhost.": true, "127.0.0.1": true, "127.0.0.1:9": true, "[::1]:8420": true, "[::1]": true, "10.0.0.7": true, "trainer.lan:80": true,
+		"evil.example": false, "evil.example:8420": false, "localhost.evil.example": false, "127.0.0.1.evil.example": false, "trainer.lan.evil.example": false, "": false, "0x7f000001": false,
+	} {
+		got := statusOf(t, s, fmt.Sprintf("GET /state HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", host))
+		if want := map[bool]string{true: "200 OK", false: "421 Misdirected Request"}[known]; got != want {
+			t.Errorf("%q: %s, want %s", host, got, want)
+		}
+	}
+}
+
+// Who connects and says nothing, or takes nothing, is in nobody's way for longer than a while, and more can't connect
+// than there are places for.
+func TestSlowViewers(t *testing.T) {
+	s := serve(t, sourceOf(aRun(t, 2000), nil))
+	if s.http.ReadHeaderTimeout <= 0 || s.http.ReadTimeout <= 0 || s.http.WriteTimeout <= 0 || s.http.IdleTimeout <= 0 {
+		t.Error("a viewer may take forever")
+	}
+	var slow []net.Conn
+	for i := range mostClients - 1 {
+		c, err := net.Dial("tcp", s.listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		slow = append(slow, c)
+		if i%2 == 0 { // asks for much and takes nothing
+			for range 20 {
+				_, _ = io.WriteString(c, "GET /state?points=2000 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+			}
+		} else { // never ends its request
+			_, _ = io.WriteString(c, "GET /state HTTP/1.1\r\nHost: local")
+		}
+	}
+	start := time.Now()
+	if code, body, _ := get(t, s, "/state"); code != 200 || !strings.HasSuffix(body, "]}") {
+		t.Errorf("%d", code)
+	}
+	if took := time.Since(start); took > headerPatience {
+		t.Errorf("the last place took %v", took)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	extra := make([]net.Conn, 3) // more than there are places for
+	for i := range extra {
+		c, err := net.Dial("tcp", s.listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		extra[i] = c
+		_, _ = io.WriteString(c, "GET /state?points=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	}
+	_ = extra[2].SetReadDeadline(time.Now().Add(300 * time.Millisecond))
+	if _, err := bufio.NewReader(extra[2]).ReadString('\n'); err == nil {
+		t.Error("there are more connections than places")
+	}
+	for _, c := range slow {
+		c.Close()
+	}
+	_ = extra[2].SetReadDeadline(time.Now().Add(time.Minute))
+	if line, err := bufio.NewReader(extra[2]).ReadString('\n'); err != nil || !strings.Contains(line, "200") {
+		t.Errorf("%q, %v", line, err)
+	}
+}
+
+// A server that is closed asks its runs nothing any more, whoever still waits.
+func TestClose(t *testing.T) {
+	dir := aRun(t, 20)
+	info := holding()
+	source := sourceOf(dir, info)
+	asked := make(chan struct{}, 100)
+	source.Info = func() *control.Info { asked <- struct{}{}; return info }
+	s := serve(t, source)
+	if code, _, _ := get(t, s, "/memory"); code != 200 {
+		t.Fatal(code)
+	}
+	c, err := net.Dial("tcp", s.listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, _ = io.WriteString(c, "GET /memory HTTP/1.1\r\n")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for len(asked) > 0 {
+		<-asked
+	}
+	_, _ = io.WriteString(c, "Host: localhost\r\n\r\n")
+	if b, _ := io.ReadAll(c); len(b) > 0 || len(asked) > 0 {
+		t.Errorf("it answers %q", b)
+	}
+	if s.enter() {
+		t.Error("a request may still be answered")
+	}
+	_, err = http.Get(s.listener.URL)
+	testkit.MustFail(t, err, "refused")
+}
