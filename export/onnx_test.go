@@ -251,3 +251,30 @@ func TestFormsInONNX(t *testing.T) {
 		}
 	}
 }
+
+// Sound of less than a frame, alone or in a batch, has no frames, and spoils nothing.
+func TestNoFramesInONNX(t *testing.T) {
+	d := described(t, 4)
+	m := stored(t, d)
+	all := noises(79, 1, 4000)
+	o := graphs
+	o.Features = In
+	dir, _ := mustWrite(t, m, o)
+	job := onnxrun.Job{Name: "no frames", Model: mustRead(t, dir, "model.onnx"), Inside: []string{Logits}}
+	for _, g := range [][]heard{all[:1], all[1:2], all[2:], all} {
+		job.Runs = append(job.Runs, batch(d, In, g, 0))
+	}
+	result := onnxrun.Run(t, []onnxrun.Job{job})[0]
+	if result.Error != "" {
+		t.Fatal(result.Error)
+	}
+	for i, want := range [][]int64{{0}, {0}, {7}, {0, 0, 7}} {
+		if got := result.Runs[i][Encoded].Int64s(); !slices.Equal(got, want) {
+			t.Errorf("%v frames, want %v", got, want)
+		}
+	}
+	alone, together := result.Runs[2][Logits].Float32s(), result.Runs[3][Logits].Float32s()
+	if d := farthest(together[2*len(alone):], alone); !(d <= 1e-5) {
+		t.Errorf("beside them the third differs by %g", d)
+	}
+}
