@@ -50,13 +50,13 @@ func (m *Model) count(inHand []*batch) {
 	if !m.limited() {
 		return
 	}
-	reading, longest := int64(0), 0
+	reading, longest, most := int64(0), 0, 0
 	for _, b := range inHand {
 		reading += b.bytes
-		longest = max(longest, b.frames)
+		longest, most = max(longest, b.frames), max(most, b.rows)
 	}
 	others, u := m.others(), m.pools.Host.Usage()
-	decoding := m.recognizer.Bytes(longest)
+	decoding := m.recognizer.Bytes(longest, most)
 	if m.onHost() && u.Reserved+m.program+others+m.models+reading+decoding > u.Limit {
 		m.replica.Shrink(0) // arenas are made anew, as large as there is room for
 	}

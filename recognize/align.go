@@ -33,11 +33,17 @@ func (m *Model) Align(ctx context.Context, files []Said, emit func(Transcript) e
 			u.Text = m.Description.Policy.Normalize(files[i].Text)
 		}
 	}
-	return m.overFiles(ctx, &queue{probed: probed}, readAlignment, emit)
+	return m.overFiles(ctx, &queue{probed: probed}, m.aligned(ctx), emit)
 }
 
-func readAlignment(r *reader, x *data.Example, logits []float32) heard {
-	return r.align(logits, x.Utt.Text)
+// aligned aligns the texts of a window's rows.
+func (m *Model) aligned(ctx context.Context) hear {
+	return func(window []*data.Example) ([]heard, error) {
+		rows, _, err := m.recognizer.each(ctx, window, model.Transcribing, func(r *reader, x *data.Example, logits []float32) heard {
+			return r.align(logits, x.Utt.Text)
+		})
+		return rows, err
+	}
 }
 
 // AlignManifest is Align for the utterances of a manifest. Times are from the start of the recording that an utterance
@@ -66,7 +72,7 @@ func (m *Model) AlignManifest(ctx context.Context, manifest string, o EvaluateOp
 		if err != nil {
 			return nil, err
 		}
-		rows, _, err := m.recognizer.each(ctx, w.Examples, model.Transcribing, readAlignment)
+		rows, err := m.aligned(ctx)(w.Examples)
 		if err != nil {
 			return nil, err
 		}

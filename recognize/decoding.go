@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,12 +21,18 @@ type Decoder string
 const (
 	Greedy Decoder = "greedy" // the likeliest token of each frame
 	Beam   Decoder = "beam"   // CTC prefix beam search, with a language model and hotwords where there are some
+	// With the network's own decoder, where it was trained with one:
+	Joint   Decoder = "joint"   // it is asked of each token of the beam search
+	Rescore Decoder = "rescore" // it is asked of the whole texts that the beam search has found
 )
 
 // Decoding says how texts are found and what else is wanted of each. The zero value is greedy decoding, and the text
 // alone.
 type Decoding struct {
 	Decoder Decoder // "" is Greedy
+
+	// AttentionWeight is that of the decoder's log-probability beside CTC's, 0 or more: of Joint and Rescore.
+	AttentionWeight float64
 
 	// Of a beam search alone:
 	Width        int     // prefixes that are kept; 0 is DefaultWidth
@@ -55,8 +62,10 @@ type Calibration = decode.Calibration
 // Check names what doesn't go together.
 func (d Decoding) Check() error {
 	switch {
-	case d.Decoder != "" && d.Decoder != Greedy && d.Decoder != Beam:
-		return fmt.Errorf("there is no decoder %q: want %s or %s", d.Decoder, Greedy, Beam)
+	case !slices.Contains([]Decoder{"", Greedy, Beam, Joint, Rescore}, d.Decoder):
+		return fmt.Errorf("there is no decoder %q: want %s, %s, %s or %s", d.Decoder, Greedy, Beam, Joint, Rescore)
+	case d.asksDecoder() && !(d.AttentionWeight >= 0 && d.AttentionWeight <= 1000):
+		return fmt.Errorf("the weight of the network's decoder is %v, want 0 to 1000", d.AttentionWeight)
 	case d.greedy() && d.LM != "":
 		return errors.New("a language model takes part in a beam search, and the decoder is greedy: want --decoder beam")
 	case d.greedy() && d.Hotwords != "":
@@ -68,6 +77,9 @@ func (d Decoding) Check() error {
 	}
 	return nil
 }
+
+// asksDecoder says whether the network's decoder is asked.
+func (d Decoding) asksDecoder() bool { return d.Decoder == Joint || d.Decoder == Rescore }
 
 func (d Decoding) greedy() bool { return d.Decoder == "" || d.Decoder == Greedy }
 

@@ -119,7 +119,7 @@ func (m *Model) makeRoom(l *data.Loader, set *data.Set, window int) error {
 		return fmt.Errorf("%s: %w; the longest of its utterances is %s (line %d), %.1f s: cut it, leave it out, or raise memory_limit",
 			set.Path, m.noRoom(bytes, fmt.Sprintf("reading %s at a time", words.Count(window, "utterance"))), u.ID, u.Line, u.Duration)
 	}
-	m.count([]*batch{{bytes: bytes, frames: longestOf(set)}})
+	m.count([]*batch{{bytes: bytes, frames: longestOf(set), rows: window}})
 	return nil
 }
 

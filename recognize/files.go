@@ -85,6 +85,7 @@ type batch struct {
 	stream *data.Stream // nil before start
 	bytes  int64        // that the reading takes
 	frames int          // feature frames of the longest
+	rows   int          // how many they are
 	alone  bool         // it takes so many that nothing is recognized meanwhile
 }
 
@@ -106,7 +107,7 @@ func (m *Model) begin(ctx context.Context, q *queue, f feature.Options) (*batch,
 		}); err != nil || !m.limited() {
 			return b, err
 		}
-		b.bytes, b.frames = reading(b.loader), longestOf(set)
+		b.bytes, b.frames, b.rows = reading(b.loader), longestOf(set), set.Len()
 		if b.alone = float64(b.bytes) > aheadShare*float64(m.room()); !b.alone {
 			return b, nil
 		}

@@ -230,6 +230,9 @@ func (m *Model) SetDecoding(d Decoding) error {
 	r := m.recognizer
 	s := *r.script
 	s.Decoding, s.fusion = d, nil
+	if d.asksDecoder() && s.net.DecoderLayers == 0 {
+		return fmt.Errorf("%s has no decoder (it was trained with decoder_layers 0), and %s asks one: want --decoder beam, or a model with decoder_layers of 1 or more", m.Path, d.Decoder)
+	}
 	if !d.greedy() || d.Units {
 		f, err := d.load(s.tokenizer, s.policy, func(warning string) { fmt.Fprintln(m.log, "WARNING:", warning) })
 		if err != nil {

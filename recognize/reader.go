@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"konkanitrain/data/text"
+	"konkanitrain/model"
 	"konkanitrain/recognize/decode"
 	"konkanitrain/recognize/transcript"
+	"konkanitrain/update"
 )
 
 // frameShift is the seconds between feature frames.
@@ -18,7 +20,8 @@ type script struct {
 	Decoding
 	tokenizer text.Tokenizer
 	policy    text.Policy
-	size      int     // V, of the network
+	net       model.Config
+	size      int     // V
 	frame     float64 // seconds of an encoder frame
 	fusion    *fusion // nil: the likeliest tokens' texts alone are wanted
 }
@@ -30,6 +33,7 @@ type reader struct {
 	greedy  *decode.Greedy
 	frames  decode.Frames
 	decoder decode.Decoder // nil: greedy
+	speller *speller       // nil: the network's decoder isn't asked
 	aligner *decode.Aligner
 	scores  []float64 // confidences
 }
@@ -46,7 +50,14 @@ func newReader(s *script) (*reader, error) {
 	if s.Decoding.greedy() {
 		return r, nil
 	}
-	beam, err := decode.NewBeam(s.fusion.vocabulary, s.fusion.beam(s.Decoding))
+	o := s.fusion.beam(s.Decoding)
+	if s.asksDecoder() {
+		r.speller = newSpeller(s.net)
+	}
+	if s.Decoder == Joint && s.AttentionWeight > 0 {
+		o.Decoder = &decode.Fusion{Model: r.speller, Weight: s.AttentionWeight}
+	}
+	beam, err := decode.NewBeam(s.fusion.vocabulary, o)
 	r.decoder = beam
 	return r, err
 }
@@ -56,6 +67,9 @@ func (r *reader) Bytes(frames int) int64 {
 	sum := r.greedy.Bytes(frames, 1)
 	if r.decoder != nil {
 		sum += r.decoder.Bytes(frames, r.width())
+	}
+	if r.speller != nil {
+		sum += r.speller.Bytes(frames, r.width())
 	}
 	if r.decoder != nil || r.Units {
 		sum += 4 * int64(frames) * int64(r.size)
@@ -79,8 +93,22 @@ func (r *reader) read(logits []float32) heard {
 	if r.decoder != nil {
 		best = r.decoder.Decode(r.frames, r.width())
 	}
+	if r.Decoder == Rescore && r.AttentionWeight > 0 {
+		r.speller.rescore(best, r.AttentionWeight)
+	}
 	out := r.tell(best)
 	out.blanks, out.frames = blanks, len(logits)/r.size
+	return out
+}
+
+// search is read of what was kept of an utterance; step makes the decoder's steps.
+func (r *reader) search(u *listened, step func(*update.Step) error) heard {
+	if r.speller == nil {
+		return r.read(u.logits)
+	}
+	r.speller.begins(u, step)
+	out := r.read(u.logits)
+	out.err = r.speller.err
 	return out
 }
 
@@ -92,6 +120,9 @@ func (r *reader) tell(best []decode.Hypothesis) (out heard) {
 	}
 	if r.Units {
 		out.Words, out.Characters = r.units(best[0])
+		if len(best) > 1 {
+			r.posteriors(best, out.Words, out.Characters)
+		}
 		r.calibrate(out.Words)
 		r.calibrate(out.Characters)
 	}

@@ -3,7 +3,9 @@ package recognize
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -17,7 +19,7 @@ import (
 // Recognizer decodes and scores over a replica. One goroutine uses it, and the replica, at a time.
 type Recognizer struct {
 	script  *script
-	readers []*reader // of each worker
+	readers []*reader // of each worker; where the network's decoder is asked, of each search that goes on
 	runner  *update.Runner
 	run     runPass
 }
@@ -36,28 +38,50 @@ func New(net model.Config, r update.Replica, batchSize int, t text.Tokenizer, p 
 		return runner.Run(window, ask)
 	}
 	rec := &Recognizer{runner: runner, run: run}
-	s := script{tokenizer: t, policy: p, size: net.Vocab, frame: frameShift * float64(net.Subsampling)}
+	s := script{tokenizer: t, policy: p, net: net, size: net.Vocab, frame: frameShift * float64(net.Subsampling)}
 	_ = rec.use(s) // greedy decoding needs nothing
 	return rec
 }
 
 // use reads texts by a script from now on.
 func (r *Recognizer) use(s script) error {
-	readers := make([]*reader, r.runner.Replica.Wishes().Workers)
-	for i := range readers {
-		var err error
-		if readers[i], err = newReader(&s); err != nil {
-			return err
-		}
+	readers, err := r.newReaders(&s)
+	if err != nil {
+		return err
 	}
 	r.script, r.readers = &s, readers
 	return nil
 }
 
-// Bytes is the most that the readers of all workers hold for utterances of so many feature frames.
-func (r *Recognizer) Bytes(featureFrames int) int64 {
-	s := model.Shape{Frames: featureFrames}.Encoded(r.runner.Net)
-	return int64(len(r.readers)) * r.readers[0].Bytes(s)
+// searchesPerWorker is how many searches with the network's decoder go on for each worker: while some of them look
+// through frames, there are steps to make for the others.
+const searchesPerWorker = 2
+
+// newReaders makes readers for all workers.
+func (r *Recognizer) newReaders(s *script) ([]*reader, error) {
+	n := r.runner.Replica.Wishes().Workers
+	if s.asksDecoder() {
+		n *= searchesPerWorker
+	}
+	readers := make([]*reader, n)
+	for i := range readers {
+		var err error
+		if readers[i], err = newReader(s); err != nil {
+			return nil, err
+		}
+	}
+	return readers, nil
+}
+
+// Bytes is the most that readers hold for utterances of so many feature frames, of which so many are in hand.
+func (r *Recognizer) Bytes(featureFrames, utterances int) int64 {
+	net := r.runner.Net
+	s := model.Shape{Frames: featureFrames}.Encoded(net)
+	sum := int64(len(r.readers)) * r.readers[0].Bytes(s)
+	if r.script.asksDecoder() {
+		sum += 4 * int64(utterances) * int64(s) * int64(net.Vocab+2*net.DecoderLayers*net.DModel)
+	}
+	return sum
 }
 
 // Score scores every utterance that the loader gives, in its order. emit, if set, gets each result; its error, or the
@@ -86,6 +110,9 @@ func (r *Recognizer) Score(ctx context.Context, loader *data.Loader, emit func(H
 			return nil, err
 		}
 		for i, x := range w.Examples {
+			if err := decoded[i].err; err != nil && x.Err == nil {
+				x.Err = fmt.Errorf("%s: %w", x.Utt.ID, err)
+			}
 			h := t.add(x, decoded[i], losses[i])
 			if emit == nil {
 				continue
@@ -103,7 +130,39 @@ func (r *Recognizer) Score(ctx context.Context, loader *data.Loader, emit func(H
 
 // decode runs a window through the network and reads the text of each row, "" where its file could not be read.
 func (r *Recognizer) decode(ctx context.Context, window []*data.Example, p model.Purpose) ([]heard, []update.Loss, error) {
-	return r.each(ctx, window, p, func(r *reader, _ *data.Example, logits []float32) heard { return r.read(logits) })
+	if !r.script.asksDecoder() {
+		return r.each(ctx, window, p, func(r *reader, _ *data.Example, logits []float32) heard { return r.read(logits) })
+	}
+	all, texts := make([]*listened, len(window)), make([]heard, len(window))
+	losses, err := r.listen(ctx, window, p, all, func() error { return r.search(ctx, r.readers, all, texts) })
+	if err != nil {
+		return nil, nil, err
+	}
+	return texts, losses, nil
+}
+
+// listen keeps what the network says of each row that there is in all, with what its decoder's steps read where that is
+// asked, and calls then, which may make steps and may be nil.
+func (r *Recognizer) listen(ctx context.Context, window []*data.Example, p model.Purpose, all []*listened, then func() error) ([]update.Loss, error) {
+	ask := update.Ask{Purpose: p, Then: then, Logits: func(_, row int, logits []float32) {
+		if all[row] == nil {
+			all[row] = &listened{}
+		}
+		u := all[row]
+		u.said, u.frames, u.logits = window[row].Utt.Text, window[row].Frames, slices.Clone(logits)
+	}}
+	if r.script.asksDecoder() {
+		if p == model.Transcribing {
+			ask.Purpose = model.Listening
+		}
+		ask.Memory = func(_, row int, memory []update.Memory) {
+			all[row] = &listened{}
+			for _, m := range memory {
+				all[row].memory = append(all[row].memory, update.Memory{Keys: slices.Clone(m.Keys), Values: slices.Clone(m.Values)})
+			}
+		}
+	}
+	return r.run(ctx, window, ask)
 }
 
 // each runs a window through the network; a worker's reader makes something of each row that there is.

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
-	"sync"
-	"sync/atomic"
 
 	"konkanitrain/data"
 	"konkanitrain/data/text"
@@ -39,10 +36,11 @@ type Tuning struct {
 	Judge  *Judge // of the best one's words, with confidences as they are measured
 }
 
-// Tune looks for the weights of a beam search, those of the language model and of length, with which the texts of
-// manifests are recognized best. The network is asked once; what it says is kept, and searched with each trial's
-// weights: at first on a coarse grid, then around the best point with ever smaller steps. emit is called after each
-// trial; it may be nil. An error that wraps *device.OutOfMemory says that what the network says takes too much memory.
+// Tune looks for the weights of a search, those of the language model, of length and of the decoder, with which the
+// texts of manifests are recognized best. The network is asked once; what it says is kept, and searched with each
+// trial's weights: at first on a coarse grid, then around the best point with ever smaller steps. emit is called after
+// each trial; it may be nil. An error that wraps *device.OutOfMemory says that what the network says takes too much
+// memory.
 func (m *Model) Tune(ctx context.Context, manifests []string, d Decoding, o EvaluateOptions, emit func(Trial)) (*Tuning, error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard
@@ -87,12 +85,6 @@ func (m *Model) Tune(ctx context.Context, manifests []string, d Decoding, o Eval
 	return &t.Tuning, err
 }
 
-// listened is what the network said of an utterance.
-type listened struct {
-	said   string // its text
-	logits []float32
-}
-
 // listen keeps what the network says of all utterances that can be read.
 func (m *Model) listen(ctx context.Context, loader *data.Loader, longest int) ([]*listened, error) {
 	stream, err := loader.Start(ctx, 0, 0)
@@ -101,7 +93,7 @@ func (m *Model) listen(ctx context.Context, loader *data.Loader, longest int) ([
 	}
 	defer stream.Close()
 	var all []*listened
-	bytes := m.recognizer.Bytes(longest) // the searches run beside it
+	bytes := m.recognizer.Bytes(longest, 0) // the searches run beside it
 	for {
 		w, err := stream.Next()
 		if errors.Is(err, io.EOF) {
@@ -111,17 +103,13 @@ func (m *Model) listen(ctx context.Context, loader *data.Loader, longest int) ([
 			return nil, err
 		}
 		window := make([]*listened, len(w.Examples))
-		_, _, err = m.recognizer.each(ctx, w.Examples, model.Transcribing, func(_ *reader, x *data.Example, logits []float32) heard {
-			window[slices.Index(w.Examples, x)] = &listened{x.Utt.Text, slices.Clone(logits)}
-			return heard{}
-		})
-		if err != nil {
+		if _, err := m.recognizer.listen(ctx, w.Examples, model.Transcribing, window, nil); err != nil {
 			return nil, err
 		}
 		for _, u := range window {
 			if u != nil {
 				all = append(all, u)
-				bytes += 4 * int64(len(u.logits))
+				bytes += u.bytes()
 			}
 		}
 		if m.limited() {
@@ -139,30 +127,20 @@ type tuner struct {
 	m     *Model
 	all   []*listened
 	emit  func(Trial)
-	tried map[[2]float64]bool
+	tried map[weights]bool
 }
 
 // recognize searches all utterances with these weights, on all workers; each is called in the order of the utterances.
 func (t *tuner) recognize(ctx context.Context, d Decoding, each func(*listened, heard)) (*Trial, error) {
 	s := *t.m.recognizer.script
 	s.Decoding = d
-	texts := make([]heard, len(t.all))
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range t.m.workers() {
-		r, err := newReader(&s)
-		if err != nil {
-			return nil, err
-		}
-		wait.Go(func() {
-			for i := int(next.Add(1) - 1); i < len(t.all) && ctx.Err() == nil; i = int(next.Add(1) - 1) {
-				texts[i] = r.read(t.all[i].logits)
-			}
-		})
+	readers, err := t.m.recognizer.newReaders(&s)
+	if err != nil {
+		return nil, err
 	}
-	wait.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	texts := make([]heard, len(t.all))
+	if err := t.m.recognizer.search(ctx, readers, t.all, texts); err != nil {
+		return nil, err
 	}
 	trial := &Trial{Decoding: d}
 	for i, u := range t.all {
@@ -186,11 +164,31 @@ func (t *tuner) try(ctx context.Context, d Decoding) (*Trial, error) {
 	return trial, nil
 }
 
+// weights are what is looked for: of the language model, of length, of the decoder.
+type weights [3]float64
+
+func (d Decoding) weights() weights {
+	return weights{d.LMWeight, d.LengthWeight, d.AttentionWeight}
+}
+
+// with is the decoding with other weights. What doesn't take part keeps its own.
+func (d Decoding) with(w weights) Decoding {
+	d.LengthWeight = threeDigits(w[1])
+	if d.LM != "" {
+		d.LMWeight = threeDigits(w[0])
+	}
+	if d.asksDecoder() {
+		d.AttentionWeight = threeDigits(w[2])
+	}
+	return d
+}
+
 // The grid that a search begins with. Bonuses of words are larger than those of characters, which are more.
 var (
-	firstWeights   = []float64{0.25, 0.5, 1}
+	firstLM        = []float64{0.25, 0.5, 1}
 	firstOfWords   = []float64{0, 2, 4, 8}
 	firstOfLetters = []float64{0, 0.5, 1, 2}
+	firstAttention = []float64{0.3, 1, 3}
 )
 
 // refinements is how often the steps of the search are halved.
@@ -198,36 +196,34 @@ const refinements = 2
 
 // search tries the grid, and then the neighbors of the best point for as long as one of them is better.
 func (t *tuner) search(ctx context.Context, d Decoding) error {
-	t.tried = map[[2]float64]bool{}
-	bonuses := firstOfLetters
+	t.tried = map[weights]bool{}
+	lm, bonuses, attention := []float64{d.LMWeight}, firstOfLetters, []float64{d.AttentionWeight}
 	if t.m.recognizer.script.fusion.ofWords() {
 		bonuses = firstOfWords
 	}
-	weights := firstWeights
-	if d.LM == "" {
-		weights = []float64{d.LMWeight}
+	if d.LM != "" {
+		lm = firstLM
 	}
-	for _, w := range append([]float64{0}, weights...) {
-		for _, b := range bonuses {
-			if w == 0 && b != 0 && d.LM != "" {
-				continue // without a language model there is one trial, to compare with
-			}
-			if err := t.point(ctx, d, w, b); err != nil {
-				return err
+	if d.asksDecoder() {
+		attention = firstAttention
+	}
+	if err := t.point(ctx, d, weights{}); err != nil { // what the search alone does, to compare with
+		return err
+	}
+	for _, a := range attention {
+		for _, w := range lm {
+			for _, b := range bonuses {
+				if err := t.point(ctx, d, weights{w, b, a}); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	factor, step := 0.5, bonuses[1]/2
+	factor, step := 0.25, bonuses[1]/2
 	for range refinements {
 		for at := t.Best; ; at = t.Best {
-			w, b := at.LMWeight, at.LengthWeight
-			points := [][2]float64{{w, b - step}, {w, b + step}}
-			if d.LM != "" {
-				points = append(points, [2]float64{w * (1 - factor/2), b}, [2]float64{w * (1 + factor/2), b},
-					[2]float64{w * (1 + factor/2), b + step}, [2]float64{w * (1 - factor/2), b - step})
-			}
-			for _, p := range points {
-				if err := t.point(ctx, d, p[0], p[1]); err != nil {
+			for _, w := range neighbors(at.weights(), factor, step) {
+				if err := t.point(ctx, d, w); err != nil {
 					return err
 				}
 			}
@@ -240,14 +236,26 @@ func (t *tuner) search(ctx context.Context, d Decoding) error {
 	return nil
 }
 
+// neighbors are the points around one: each weight more and less, and that of the language model together with that of
+// length, since what the one takes from long texts the other gives back.
+func neighbors(at weights, factor, step float64) (list []weights) {
+	for _, sign := range []float64{-1, 1} {
+		lm, length, attention := at, at, at
+		lm[0] *= 1 + sign*factor
+		length[1] += sign * step
+		attention[2] *= 1 + sign*factor
+		list = append(list, length, lm, weights{lm[0], length[1], at[2]}, attention)
+	}
+	return list
+}
+
 // point tries a point, once. Weights have three digits, as people write them.
-func (t *tuner) point(ctx context.Context, d Decoding, weight, bonus float64) error {
-	d.LMWeight, d.LengthWeight = threeDigits(weight), threeDigits(bonus)
-	key := [2]float64{d.LMWeight, d.LengthWeight}
-	if t.tried[key] {
+func (t *tuner) point(ctx context.Context, d Decoding, w weights) error {
+	d = d.with(w)
+	if t.tried[d.weights()] {
 		return nil
 	}
-	t.tried[key] = true
+	t.tried[d.weights()] = true
 	trial, err := t.try(ctx, d)
 	if err != nil {
 		return err

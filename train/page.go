@@ -15,8 +15,8 @@ import (
 	"konkanitrain/update"
 )
 
-// openPage takes the address at which the run can be seen, before anything is loaded: where it can't be had, nothing was
-// begun. Whoever comes before the run has begun waits.
+// openPage takes the address at which the run can be seen, before anything is loaded: where it can't be had, nothing
+// was begun. Whoever comes before the run has begun waits.
 func (r *run) openPage() error {
 	text, public := r.cfg.Run.Listen, r.cfg.Run.ListenPublic
 	if text == "" {

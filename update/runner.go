@@ -62,6 +62,9 @@ type Ask struct {
 	// Memory, if set, is called before it, of a network with a decoder: what the decoder's steps read of the row, for
 	// each of its blocks, valid during the call. For scoring and listening.
 	Memory func(worker, row int, memory []Memory)
+	// Then, if set, is called when the pass has ended, and may make steps of the decoder (Runner.Steps). Its error is
+	// Run's.
+	Then func() error
 }
 
 // Memory is what a decoder block reads of the encoder: keys and values of its attention, [S, d] each.
@@ -173,6 +176,11 @@ func (w *work) share() {
 func (r *Runner) run() ([]Loss, error) {
 	if err := r.Replica.Run(&r.pass); err != nil {
 		return nil, err
+	}
+	if r.asked.Then != nil {
+		if err := r.asked.Then(); err != nil {
+			return nil, err
+		}
 	}
 	return r.losses, nil
 }

@@ -49,7 +49,7 @@ func (o *options) addDecodingFile() (read func() error, err error) {
 // saveDecoding writes the settings with which a model was tuned.
 func saveDecoding(path string, d decoding, tuned recognize.Decoding, comment string) error {
 	d.Decoder, d.BeamWidth = string(tuned.Decoder), tuned.Width
-	d.LMWeight, d.LengthWeight, d.Confidence = tuned.LMWeight, tuned.LengthWeight, nil
+	d.LMWeight, d.LengthWeight, d.AttentionWeight, d.Confidence = tuned.LMWeight, tuned.LengthWeight, tuned.AttentionWeight, nil
 	if c := tuned.Calibration; c != nil {
 		d.Confidence = []float64{c.Slope, c.Offset}
 	}

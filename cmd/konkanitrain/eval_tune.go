@@ -40,11 +40,13 @@ func (c *evalConfig) runTune(ctx context.Context, o *options, d recognize.Decodi
 		return err
 	}
 	defer model.Close()
+	decoder := d.Decoder == recognize.Joint || d.Decoder == recognize.Rescore
 	row := func(name string, t recognize.Trial) {
-		fmt.Fprintf(s.out, "%-8s %9s %13s  %v  %v\n", name, weight(d.LM != "" && name != "greedy", t.LMWeight),
-			weight(name != "greedy", t.LengthWeight), rate(t.Score.WER()), rate(t.Score.CER()))
+		greedy := t.Decoder == "" || t.Decoder == recognize.Greedy
+		fmt.Fprintf(s.out, "%-8s %9s %13s %16s  %v  %v\n", name, weight(d.LM != "" && !greedy, t.LMWeight), weight(!greedy, t.LengthWeight),
+			weight(decoder && !greedy, t.AttentionWeight), rate(t.Score.WER()), rate(t.Score.CER()))
 	}
-	fmt.Fprintf(s.out, "%-8s %9s %13s  %8s  %8s\n", "decoder", "lm_weight", "length_weight", "WER", "CER")
+	fmt.Fprintf(s.out, "%-8s %9s %13s %16s  %8s  %8s\n", "decoder", "lm_weight", "length_weight", "attention_weight", "WER", "CER")
 	t, err := model.Tune(ctx, c.Manifest, d, c.scoring(s.err), func(t recognize.Trial) {
 		name := string(t.Decoder)
 		if name == "" {
@@ -114,5 +116,8 @@ func flagsOf(d decoding, tuned recognize.Decoding) string {
 		fmt.Fprintf(&b, " --lm %s --lm_weight %v", d.LM, tuned.LMWeight)
 	}
 	fmt.Fprintf(&b, " --length_weight %v", tuned.LengthWeight)
+	if tuned.Decoder == recognize.Joint || tuned.Decoder == recognize.Rescore {
+		fmt.Fprintf(&b, " --attention_weight %v", tuned.AttentionWeight)
+	}
 	return b.String()
 }
