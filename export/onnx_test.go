@@ -17,7 +17,6 @@ import (
 	"konkanitrain/data"
 	"konkanitrain/data/audio"
 	"konkanitrain/data/feature"
-	"konkanitrain/data/text"
 	"konkanitrain/device"
 	"konkanitrain/engine"
 	"konkanitrain/internal/onnx"
@@ -84,7 +83,8 @@ func listen(t *testing.T, m *recognize.Stored, all []heard) {
 	}
 }
 
-// batch is the input of a graph for some utterances, padded by so much with what would spoil everything if it were heard.
+// batch is the input of a graph for some utterances, padded by so much with what would spoil everything if it were
+// heard.
 func batch(d *recognize.Description, place Place, all []heard, padding int) map[string]onnxrun.Array {
 	size := func(u heard) (n, width int) {
 		if place == In {
@@ -187,15 +187,6 @@ func logSoftmax(x []float32, v int) (y []float32) {
 		}
 	}
 	return y
-}
-
-// best is the text of the best path.
-func best(d *recognize.Description, logits []float32) string {
-	var ids []int32
-	for row := range slices.Chunk(logits, d.Network.Vocab) {
-		ids = append(ids, int32(slices.Index(row, slices.Max(row))))
-	}
-	return d.Policy.Normalize(d.Vocabulary.Decode(text.Collapse(nil, ids)))
 }
 
 // noises are made-up sounds of these lengths, in samples.
@@ -325,7 +316,7 @@ func TestTrainedModelInSherpa(t *testing.T) {
 				Text  string
 				Times []float64
 			}
-			onnxrun.Python(t, sherpaScript, question, &answers)
+			onnxrun.Python(t, onnxrun.Variable, sherpaScript, question, &answers)
 			others := 0
 			for i, a := range answers {
 				if want := best(m.Description, all[i].logits); strings.TrimSpace(a.Text) != want {

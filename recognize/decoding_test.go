@@ -158,8 +158,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// Of a beam search, a word's confidence is less where other hypotheses have another one in its place, and its characters
-// share in that.
+// Of a beam search, a word's confidence is less where other hypotheses have another one in its place, and its
+// characters share in that.
 func TestPosteriors(t *testing.T) {
 	r := mustRead(t, " abc", Decoding{Decoder: Beam, Units: true})
 	got := r.read(saying(t, r, "ab c/a b", 2))
