@@ -302,10 +302,15 @@ func TestDecodingCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, paths := speak(t, babble(3, 1))
-	transcripts(t, m, paths...)
 	held := map[string]int64{}
-	for _, h := range m.pools.Host.Holders() {
-		held[h.Name] = h.Bytes
+	o := TranscribeOptions{Batch: func(BatchMemory) {
+		for _, h := range m.pools.Host.Holders() {
+			held[h.Name] = h.Bytes
+		}
+	}}
+	list := []Recording{FileRecording(paths[0]), FileRecording(paths[1]), FileRecording(paths[2])}
+	if err := m.TranscribeAll(t.Context(), list, o, &gathering{paths: paths, emit: func(x Transcript) error { return x.Err }}); err != nil {
+		t.Fatal(err)
 	}
 	frames := 0
 	for _, s := range babble(3, 1) {
