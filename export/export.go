@@ -42,7 +42,7 @@ type Options struct {
 	Weights  Form     // of the ONNX formats
 	License  string   // for the card, such as cc-by-4.0; "" is said to be unknown
 	Language string   // for the card, such as kok
-	Settings []string // of training, for the card: a line each
+	Training Training // for the card
 	Version  string   // of the program, for the files
 	Force    bool     // replace an export that is there
 }

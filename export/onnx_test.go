@@ -77,7 +77,7 @@ func listen(t *testing.T, m *recognize.Stored, all []heard) {
 	if err := m.Read(tensors); err != nil {
 		t.Fatal(err)
 	}
-	ask := update.Ask{Purpose: model.Transcribing, Logits: func(row int, logits []float32) { all[row].logits = slices.Clone(logits) }}
+	ask := update.Ask{Purpose: model.Transcribing, Logits: func(_, row int, logits []float32) { all[row].logits = slices.Clone(logits) }}
 	if _, err := update.NewRunner(d.Network, replica, 16).Run(window, ask); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func run(t *testing.T, d *recognize.Description, o Options, graph []byte, all []
 	if result.Error != "" {
 		t.Fatal(result.Error)
 	}
-	if want := fmt.Sprintf("map[%s:[B] %s:[B S %d]]", Encoded, LogProbs, d.Network.Vocab); fmt.Sprint(result.Shapes) != want {
+	if want := fmt.Sprintf("map[%s:[B S %d] %s:[B]]", LogProbs, d.Network.Vocab, Encoded); fmt.Sprint(result.Shapes) != want {
 		t.Errorf("shapes are %v, want %s", result.Shapes, want)
 	}
 	for i, g := range groups {
@@ -226,7 +226,7 @@ func TestRandomNetworksInONNX(t *testing.T) {
 		c.change(d)
 		m := stored(t, d)
 		rate := d.Features.SampleRate
-		all := noises(rate/200, rate/100, rate/40, rate/10+1, rate/3, rate/2+7, rate, 2*rate+13)
+		all := noises(rate/200, rate/100, rate/40, rate/10+1, rate/3, rate/2+7, rate, 20*rate+13)
 		listen(t, m, all)
 		for _, place := range []Place{Out, In} {
 			o := graphs

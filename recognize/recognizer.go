@@ -3,6 +3,7 @@ package recognize
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -109,6 +110,9 @@ func (r *Recognizer) Score(ctx context.Context, loader *data.Loader, emit func(H
 			return nil, err
 		}
 		for i, x := range w.Examples {
+			if err := decoded[i].err; err != nil && x.Err == nil {
+				x.Err = fmt.Errorf("%s: %w", x.Utt.ID, err)
+			}
 			h := t.add(x, decoded[i], losses[i])
 			if emit == nil {
 				continue

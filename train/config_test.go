@@ -212,7 +212,7 @@ func TestResumeTags(t *testing.T) {
 	want := map[settings.Resume][]string{
 		settings.Fixed: strings.Fields("keep_joiners fold_digits remove_punctuation lower_case allowed_characters tokenizer sample_rate num_mels high_hz sample_scale normalize " +
 			"d_model encoder_layers decoder_layers heads conv_kernel subsampling subsample_channels freeze"),
-		settings.Free: strings.Fields("num_workers max_updates long_warmup checkpoint_dir log_dir cuda_driver cuda_blas " +
+		settings.Free: strings.Fields("num_workers max_updates long_warmup checkpoint_dir log_dir tensorboard mlflow mlflow_experiment cuda_driver cuda_blas " +
 			"memory_limit memory_fraction auto_fit recompute on_oom memory_log keep_last log_every worst_utterances snapshot_every"),
 		settings.Start:   strings.Fields("blank_bias branch_shrink"),
 		settings.Session: strings.Fields("listen listen_public resume init_from init_partial profile_steps find_lr"),

@@ -80,7 +80,7 @@ func TestRunIsSeen(t *testing.T) {
 	if err := json.Unmarshal([]byte(got["memory"][5]), &memory); err != nil || memory.Now == nil || memory.Step == nil {
 		t.Fatalf("%s, %v", got["memory"][5], err)
 	}
-	testkit.MustContain(t, got["memory"][5], "the page of listen", "weights", "arena of worker 0")
+	testkit.MustContain(t, got["memory"][5], "what shows the run elsewhere", "weights", "arena of worker 0")
 	testkit.MustContain(t, got["metrics"][5], "konkanitrain_in_progress", `konkanitrain_memory_bytes{run="`+list.Run.CheckpointDir)
 	url := r.remote.listener.URL
 	r.remote.close()
