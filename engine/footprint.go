@@ -84,8 +84,8 @@ func allocated(bytes int64) int64 {
 	return (bytes + step - 1) / step * step
 }
 
-// ProgramBytes is what the programs that the crew keeps take on Go's heap, in bytes, without their machines.
-func (c *Crew[K]) ProgramBytes() int64 { return c.programs.sum((*Program).HeapBytes) }
+// ProgramBytes is what the programs that are kept take on Go's heap, in bytes, without their machines.
+func (h *holding[K]) ProgramBytes() int64 { return h.programs.sum((*Program).HeapBytes) }
 
 // MachineBytes is what the machines of the programs that are kept take on Go's heap once each worker has bound each
 // program.

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// programsKept is the number of programs that a library keeps, unless a single pass has more: a program takes a
+// ProgramsKept is the number of programs that a library keeps, unless a single pass has more: a program takes a
 // megabyte or two.
-const programsKept = 96
+const ProgramsKept = 96
 
 // Library compiles the programs of a network: it keeps those used last, and the prices of all. Replicas of one network
 // may share it, so that what was compiled for a plan is there when it is carried out. Several goroutines may ask for
@@ -24,7 +24,7 @@ type Library[K comparable] struct {
 // NewLibrary is an empty library of a network.
 func NewLibrary[K comparable](net Network[K]) *Library[K] {
 	l := &Library[K]{net: net, prices: map[K]Price{}}
-	l.programs = Cache[K]{Limit: programsKept, Build: l.compile}
+	l.programs = Cache[K]{Limit: ProgramsKept, Build: l.compile}
 	return l
 }
 

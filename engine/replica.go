@@ -70,6 +70,8 @@ type Replica[K comparable] interface {
 	// it. used lists the i that went in.
 	Mean(n int, load func(i int) error) (used []int, err error)
 
+	// ProgramBytes is what the programs that are kept take on the host, in bytes, without what binds them to memory.
+	ProgramBytes() int64
 	// MachineBytes is what the programs that are kept take on the host once all of them are bound to memory, in bytes.
 	MachineBytes() int64
 	// Usage is what the replica holds, in bytes.

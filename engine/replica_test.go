@@ -232,7 +232,7 @@ func TestManyVariants(t *testing.T) {
 			}
 			w := &window{features: make([]float32, 50_000)}
 			var keys []variant
-			for i := range programsKept + 10 {
+			for i := range ProgramsKept + 10 {
 				keys = append(keys, variant{model.Shape{Batch: 1, Frames: 5 + i, Tokens: 1}, "transcribing"})
 				w.Batches = append(w.Batches, Batch[variant]{Key: keys[i]})
 			}
@@ -245,7 +245,7 @@ func TestManyVariants(t *testing.T) {
 						t.Fatalf("%s: %d programs were compiled for %d prices (%v)", kind.name, net.built.Load(), want, err)
 					}
 				}
-				want += len(keys) - programsKept
+				want += len(keys) - ProgramsKept
 			}
 			for range 2 {
 				pass(t, r, w)

@@ -8,7 +8,6 @@ import (
 	"konkanitrain/data"
 	"konkanitrain/device"
 	"konkanitrain/internal/testkit"
-	"konkanitrain/update"
 )
 
 // under is a model that has so many bytes for all but the program itself.
@@ -23,57 +22,6 @@ func under(t testing.TB, path string, limit int64) *Model {
 	m.pools.Host.ResetPeaks()
 	m.pools.Host.SetLimit(limit)
 	return m
-}
-
-// Under any limit each file gets the text that it gets without one, or an error about memory, from before it is read or
-// from before it is recognized. More memory is good for more files, and what is held keeps to the limit.
-func TestTranscribeKeepsToALimit(t *testing.T) {
-	lines := babble(36, 1) // more than one batch
-	lines[3].samples, lines[8].samples, lines[30].samples = 30*16000, 10*16000, 3*16000
-	_, paths := speak(t, lines)
-	path := saved(t, t.TempDir(), 1, described(t), 1, nil)
-	want := transcripts(t, mustLoad(t, path, LoadOptions{Workers: 2}), paths...)
-	before, unread, unfit := 0, 0, 0
-	for limit := int64(1 << 20); limit < 64<<20; limit = limit * 8 / 7 {
-		m := under(t, path, limit)
-		recognized, i := 0, 0
-		err := m.Transcribe(t.Context(), paths, func(r Transcript) error {
-			path, text, err := r.Path, r.Text(), r.Err
-			var oom *device.OutOfMemory
-			var large *update.TooLarge
-			switch {
-			case path != paths[i]:
-				t.Errorf("result %d is of %s", i, path)
-			case err == nil && text == want[i]:
-				recognized++
-			case errors.As(err, &large):
-				unfit++
-			case errors.As(err, &oom):
-				unread++
-			default:
-				t.Errorf("limit %d, file %d: %q, %v; without a limit %q", limit, i, text, err, want[i])
-			}
-			if err != nil {
-				testkit.MustContain(t, err.Error(), path, "s of sound are too long to be recognized at once: ", "out of memory", "; cut the file into pieces")
-			}
-			i++
-			return nil
-		})
-		if err != nil || i != len(paths) {
-			t.Fatalf("limit %d: %d results, %v", limit, i, err)
-		}
-		// Programs and tables that a pass has made count from the next one on.
-		if u := m.pools.Host.Usage(); u.PeakReserved > limit+m.others() {
-			t.Errorf("limit %d: %d bytes were held", limit, u.PeakReserved)
-		}
-		if recognized < before {
-			t.Errorf("limit %d: %d files are recognized, with less memory %d", limit, recognized, before)
-		}
-		before = recognized
-	}
-	if before != len(paths) || unread == 0 || unfit == 0 {
-		t.Errorf("%d of %d files are recognized at last; %d were not read, %d didn't fit: this test says little", before, len(paths), unread, unfit)
-	}
 }
 
 // A manifest is scored as without a limit, or without what doesn't fit, which is named, or is refused before it is

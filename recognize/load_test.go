@@ -246,7 +246,7 @@ func TestLoadRefuses(t *testing.T) {
 	if _, err := f.open(LoadOptions{Workers: 1}, &Device{}, dev); err != os.ErrInvalid || dev.Usage().Buffers != 0 {
 		t.Errorf("%v, %+v", err, dev.Usage())
 	}
-	if _, err := f.open(LoadOptions{Workers: 1}, &Device{}, limited{device.NewHost(), 10}); err == nil {
+	if _, err := f.open(LoadOptions{Workers: 1}, &Device{}, limited{device.NewHost(), 10, nil}); err == nil {
 		t.Error("weights without memory")
 	}
 }

@@ -32,7 +32,7 @@ type tracked struct {
 }
 
 // lastWait is how long the end of a run waits for the server.
-const lastWait = 10 * time.Second
+const lastWait = 5 * time.Second
 
 // tracked says whether a server is told of the run.
 func (c RunConfig) tracked() bool { return c.MLflow != "" && !c.measuring() }

@@ -37,7 +37,9 @@ func (c Config) Validate() error {
 	p.Require(!r.FindLR || r.ProfileSteps == 0, "find_lr profile_steps", "find_lr and profile_steps are both set, and each measures something else and stops: leave one of them out")
 	p.Require(r.InitFrom != "" || !r.InitPartial, "init_partial init_from", "init_partial is on, and init_from names no model to take anything from")
 	if r.MLflow != "" {
-		p.Add(settings.About("mlflow", mlflow.CheckServer(r.MLflow)))
+		if err := mlflow.CheckServer(r.MLflow); err != nil {
+			p.Add(settings.About("mlflow", fmt.Errorf("mlflow: %w", err)))
+		}
 	}
 	p.Add(settings.About("device", r.device().Check()))
 	if r.Listen != "" {

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"konkanitrain/data"
+	"konkanitrain/engine"
+	"konkanitrain/model"
 )
 
 // Windows is what has to be known of a set to know its shapes: a data.Loader.
@@ -121,4 +123,9 @@ func (r *Runner) Largest(met []Met) (most Met, bytes int64, err error) {
 		}
 	}
 	return most, bytes, nil
+}
+
+// Padded is the program that recognizes so many rows of up to so many feature frames.
+func Padded(p model.Purpose, rows, frames int, c model.Config) Variant {
+	return Ask{Purpose: p}.variant(bucket(rows, frames, 1, c), engine.RecomputeNone)
 }

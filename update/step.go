@@ -43,7 +43,10 @@ func (r *Runner) Steps(steps []Step) error {
 		s.pass.Batches = append(s.pass.Batches, engine.Batch[Variant]{Key: s.variant(&steps[i]), Worker: i % workers})
 	}
 	if err := r.Replica.Prepare(s.pass.Batches, 0); err != nil {
-		return err
+		r.Replica.Shrink(0) // arenas were as large as the encoder's, and may have left no room for a larger one
+		if err := r.Replica.Prepare(s.pass.Batches, 0); err != nil {
+			return err
+		}
 	}
 	return r.Replica.Run(&s.pass)
 }
@@ -62,10 +65,16 @@ func (s *stepper) variant(step *Step) Variant {
 	for _, at := range step.At {
 		most = max(most, int(at))
 	}
+	return Stepped(len(step.Tokens), step.Frames, most, s.net)
+}
+
+// Stepped is the program of a step of so many prefixes, of up to so many tokens, of an utterance of so many feature
+// frames.
+func Stepped(prefixes, frames, tokens int, c model.Config) Variant {
 	return Variant{Purpose: model.Stepping, Shape: model.Shape{
-		Batch:  powerOfTwo(len(step.Tokens), 4),
-		Frames: powerOfTwo(model.Shape{Frames: step.Frames}.Encoded(s.net), 16) * s.net.Subsampling,
-		Tokens: powerOfTwo(most, 16),
+		Batch:  powerOfTwo(prefixes, 4),
+		Frames: powerOfTwo(model.Shape{Frames: frames}.Encoded(c), 16) * c.Subsampling,
+		Tokens: powerOfTwo(tokens, 16),
 	}}
 }
 

@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 			"append": appendCommand,
 			"cut":    cutCommand,
 			"babble": babbleCommand,
+			"joined": joinedCommand,
 		},
 	})
 }
@@ -197,4 +198,41 @@ func writeWAV(path string, rate int, samples []int) error {
 		return err
 	}
 	return f.Close()
+}
+
+// joinedCommand is joined FILE RATE FOLDER...: the recordings of folders one after the other, with pauses.
+func joinedCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: joined FILE RATE FOLDER...")
+	}
+	rate, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var folders []string
+	for _, folder := range args[2:] {
+		folders = append(folders, ts.MkAbs(folder))
+	}
+	samples, err := joinedSamples(rate, folders...)
+	ts.Check(err)
+	ts.Check(writeWAV(ts.MkAbs(args[0]), rate, samples))
+}
+
+// joinedSamples are those of all WAV files of folders, with a pause of 0.3 s behind each.
+func joinedSamples(rate int, folders ...string) (samples []int, err error) {
+	for _, folder := range folders {
+		paths, err := filepath.Glob(filepath.Join(folder, "*.wav"))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			for b = b[44:]; len(b) > 1; b = b[2:] {
+				samples = append(samples, int(int16(binary.LittleEndian.Uint16(b))))
+			}
+			samples = append(samples, make([]int, rate*3/10)...)
+		}
+	}
+	return samples, nil
 }

@@ -3,25 +3,35 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 
+	"konkanitrain/data/audio"
 	"konkanitrain/internal/settings"
+	"konkanitrain/internal/words"
+	"konkanitrain/recognize"
 	"konkanitrain/recognize/transcript"
 )
 
 // transcribeConfig is the settings of transcribe.
 type transcribeConfig struct {
-	trained  `yaml:",inline"`
-	Format   string `yaml:"format" default:"text" check:"text|json|jsonl|srt|vtt|ctm|textgrid" help:"what is printed: path and text, a line for each file; or words with times and confidences as JSON, subtitles, time-marked words of NIST, or a TextGrid of Praat"`
-	Output   string `yaml:"output" default:"" check:"path" zero:"standard output" help:"folder to write into, a file for each sound file"`
-	NBest    int    `yaml:"nbest" default:"0" check:"0..1000" zero:"none" help:"hypotheses to print for each file, the best first, of a beam search; with format json or jsonl"`
-	decoding `yaml:",inline"`
-	machine  `yaml:",inline"`
+	trained        `yaml:",inline"`
+	Manifest       []string `yaml:"manifest" default:"" check:"path" help:"manifest whose sound is transcribed, whatever its texts are; may be given several times"`
+	Format         string   `yaml:"format" default:"text" check:"text|json|jsonl|srt|vtt|ctm|textgrid" help:"what is printed: path and text, a line for each file; or words with times and confidences as JSON, subtitles, time-marked words of NIST, or a TextGrid of Praat"`
+	Output         string   `yaml:"output" default:"" check:"path" zero:"standard output" help:"file to write into, with an extension, which is gone on with if it is half done; or a folder for a file for each sound file"`
+	NBest          int      `yaml:"nbest" default:"0" check:"0..1000" zero:"none" help:"hypotheses to print for each file, the best first, of a beam search; with format json or jsonl"`
+	PieceSeconds   float64  `yaml:"piece_seconds" default:"20" check:"1..600" unit:"seconds" help:"the most sound that is recognized at once: longer sound is cut, at pauses where there are some; less where the memory limit asks for it"`
+	OverlapSeconds float64  `yaml:"overlap_seconds" default:"0" check:"0..300" zero:"4, or a quarter of a piece where that is less" unit:"seconds" help:"sound that two pieces share where there is no pause between them"`
+	SpoolLimit     string   `yaml:"spool_limit" default:"4GiB" check:"not empty" help:"the most of standard input that is put into a temporary file first, as it has to be where it is no WAV"`
+	MemoryLog      string   `yaml:"memory_log" default:"stages" check:"off|stages|batch" help:"when the memory in use is printed: before anything is read, or after each batch too"`
+	decoding       `yaml:",inline"`
+	machine        `yaml:",inline"`
 }
 
 func transcribeCommand() command {
 	return command{
-		name: "transcribe", args: "--checkpoint PATH FILE...", summary: "write down what is said in sound files",
-		onStop: "stopping", run: runTranscribe,
+		name: "transcribe", args: "--checkpoint PATH FILE...", summary: "write down what is said in sound files of any length",
+		onStop: "stopping; what is written stays", run: runTranscribe,
 	}
 }
 
@@ -31,9 +41,21 @@ func transcribeHelp() (string, error) {
 		return "", err
 	}
 	return usageLine(transcribeCommand()) + `
-Prints path, tab, text for each file, in order, as soon as it and those before it are done. A file that can't be read
-is named on standard error and the others go on; the exit code is 1 then. Each file is recognized in one piece, in a
-time that grows with the square of its length: cut long recordings at their pauses.
+Each FILE is a sound file, a folder of them, a manifest (.jsonl, .csv, .tsv, .tar, .parquet, a Kaldi folder ...), or -
+for standard input: WAV, which is transcribed as it comes, or another format, which is put into a temporary file first.
+Prints path, tab, text for each sound, in order. Sound longer than piece_seconds is cut at its pauses; where it has none,
+pieces overlap, and are joined where both say the same. Memory doesn't depend on the length; what it will be is said
+before. What can't be read is named on standard error and the others go on; the exit code is 1 then. Ctrl-C stops at
+once, with exit code 130. With --output FILE what was done stays in the file, and the same command goes on behind it,
+also in the middle of a long sound; with --output FOLDER those are passed over that have their file already.
+
+  konkanitrain transcribe --checkpoint runs/first --decoder beam --lm lm.arpa.gz --format srt --output subtitles *.wav
+  konkanitrain transcribe --checkpoint runs/first --decoding decoding.yaml one.wav
+
+eval --tune finds the weights, and eval --save_decoding writes the file that --decoding reads. In all formats but text
+there are words with their times, from the likeliest path of CTC that writes the text, and their confidences, 0 to 1:
+how sure the network was of what it heard, and how many of the search's hypotheses have the word. With the calibration
+of such a file they are the shares of words that are right.
 ` + o.usages(), nil
 }
 
@@ -51,21 +73,10 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	files := o.flags.Args()
-	err = o.applyOver(file, func(p *settings.Problems) {
-		c.trained.rules(p)
-		c.machine.rules(p)
-		c.decoding.rules(p, c.NBest)
-		format := transcript.Format(c.Format)
-		if format.Single() && len(files) > 1 && c.Output == "" {
-			p.Add(settings.Problemf("output", "output is not set, and a file of format %s is of one sound file: give --output FOLDER", c.Format))
-		}
-		if c.NBest > 0 && format != transcript.JSON && format != transcript.JSONL {
-			p.Add(settings.Problemf("nbest", "nbest is %d, and format %s has no place for hypotheses: want format json or jsonl", c.NBest, c.Format))
-		}
-		if len(files) == 0 && len(o.unknown) == 0 { // else one may be taken for a value
-			p.Add(errors.New("no sound file is given: name one or more behind the flags"))
-		}
-	})
+	if err := o.applyOver(file, func(p *settings.Problems) { c.rules(p, files, len(o.unknown) > 0) }); err != nil {
+		return err
+	}
+	list, missing, err := c.recordings(ctx, files, s.err)
 	if err != nil {
 		return err
 	}
@@ -74,18 +85,68 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	defer model.Close()
-	format := transcript.Format(c.Format)
 	d, err := c.decoding.decoding()
 	if err != nil {
 		return err
 	}
-	d.NBest, d.Units = c.NBest, format.Units()
+	d.NBest, d.Units = c.NBest, transcript.Format(c.Format).Units()
 	if err := model.SetDecoding(d); err != nil {
 		return err
 	}
-	out, err := newTranscripts(format, c.Output, "transcribed", s)
+	out, err := c.sheet(model, list, s)
 	if err != nil {
-		return err
+		return o.usage(err)
 	}
-	return out.end(model.Transcribe(ctx, files, out.add))
+	progress := newTranscribeProgress(out, s)
+	options := recognize.TranscribeOptions{PieceSeconds: c.PieceSeconds, OverlapSeconds: c.OverlapSeconds, Progress: progress.show}
+	if c.MemoryLog != "off" {
+		options.Planned = func(p *recognize.TranscribePlan) { fmt.Fprintln(s.err, p) }
+	}
+	if c.MemoryLog == "batch" {
+		options.Batch = func(b recognize.BatchMemory) { progress.say(b) }
+	}
+	err = out.end(model.TranscribeAll(ctx, out.left(), options, out))
+	progress.end()
+	if failed := len(out.state.Failed) + missing; err == nil && failed > 0 {
+		err = fmt.Errorf("%d of %s could not be transcribed", failed, words.Count(len(list)+missing, "file"))
+	}
+	return err
+}
+
+// rules are what the settings have to agree with.
+func (c *transcribeConfig) rules(p *settings.Problems, files []string, unknown bool) {
+	c.trained.rules(p)
+	c.machine.rules(p)
+	c.decoding.rules(p, c.NBest)
+	for _, path := range c.Manifest {
+		p.Add(needManifest("manifest", path))
+	}
+	format := transcript.Format(c.Format)
+	several := len(files)+len(c.Manifest) > 1 || len(c.Manifest) > 0 || len(files) == 1 && isFolder(files[0])
+	if format.Single() && several && !toFolder(c.Output) {
+		p.Add(settings.Problemf("output", "output is %q, and a file of format %s is of one sound file: give --output FOLDER", c.Output, c.Format))
+	}
+	if c.NBest > 0 && format != transcript.JSON && format != transcript.JSONL {
+		p.Add(settings.Problemf("nbest", "nbest is %d, and format %s has no place for hypotheses: want format json or jsonl", c.NBest, c.Format))
+	}
+	if _, err := words.ParseBytes(c.SpoolLimit); err != nil {
+		p.Add(settings.Problemf("spool_limit", "spool_limit: %w", err))
+	}
+	if c.OverlapSeconds > c.PieceSeconds/2 {
+		p.Add(settings.Problemf("overlap_seconds", "overlap_seconds is %g: want at most half of piece_seconds, %g", c.OverlapSeconds, c.PieceSeconds))
+	}
+	if len(files) == 0 && len(c.Manifest) == 0 && !unknown { // else one may be taken for a value
+		p.Add(errors.New("no sound file is given: name one or more behind the flags, or - for standard input"))
+	}
+}
+
+// spool is where standard input is put that is no WAV.
+func (c *transcribeConfig) spool() audio.Spool {
+	limit, _ := words.ParseBytes(c.SpoolLimit) // was checked
+	return audio.Spool{Limit: limit}
+}
+
+func isFolder(path string) bool {
+	stat, err := os.Stat(path)
+	return err == nil && stat.IsDir()
 }

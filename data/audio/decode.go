@@ -103,13 +103,16 @@ func (a *alignment) look(b []byte, bigEndian bool) {
 	}
 }
 
+// mayBeLow says whether the samples are of the kind that an alignment is looked for.
+func (h *header) mayBeLow() bool { return h.tag == tagPCM && h.container == 4 && h.bits <= 24 }
+
 func (a *alignment) right() bool { return a.low && !a.high }
 
-// finite finds the first sample that is NaN or infinite.
-func finite(x []float32) error {
+// finite finds the first sample that is NaN or infinite; x[0] has a number.
+func finite(x []float32, first int) error {
 	for i, v := range x {
 		if v-v != 0 {
-			return fmt.Errorf("sample %d is %v: a damaged file, or not floating-point samples", i, v)
+			return fmt.Errorf("sample %d is %v: a damaged file, or not floating-point samples", first+i, v)
 		}
 	}
 	return nil

@@ -39,12 +39,13 @@ func (c flacChain) decode(src io.ReaderAt, first int, out *sink) error {
 			continue
 		}
 		one := *out
-		one.n, one.x = min(out.n-len(out.x), int(s.samples)-first), out.x[len(out.x):]
+		one.n, one.got, one.x = min(out.n-out.got, int(s.samples)-first), 0, out.x[len(out.x):]
 		err := s.decode(src, first, &one)
 		if len(one.x) > 0 {
 			out.x, out.sound = append(out.x, one.x...), one.sound
 		}
-		if err != errEnough || len(out.x) == out.n {
+		out.got, out.failed = out.got+one.got, one.failed
+		if err != errEnough || out.got == out.n {
 			return err
 		}
 		first = 0

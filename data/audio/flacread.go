@@ -12,7 +12,7 @@ func (s *flacStream) decode(src io.ReaderAt, first int, out *sink) error {
 	w := &window{src: src, size: s.end}
 	at, sample := s.seek(w, int64(first))
 	err := s.decodeFrom(w, at, sample, int64(first), out)
-	if err != nil && err != errEnough && at > s.start && len(out.x) == 0 {
+	if err != nil && err != errEnough && at > s.start && out.got == 0 {
 		return s.decodeFrom(w, s.start, 0, int64(first), out)
 	}
 	return err

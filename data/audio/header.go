@@ -68,9 +68,19 @@ func (h *header) format() string {
 // readHeader finds format and samples in a file of size bytes. It reads the chunk
 // headers and the format chunk, nothing else, and believes no size that it can check.
 func readHeader(src io.ReaderAt, size int64, path string) (Info, *header, error) {
-	info := Info{Path: path}
-	fail := func(format string, args ...any) (Info, *header, error) {
-		return Info{}, nil, fmt.Errorf("%s: %w", path, fmt.Errorf(format, args...))
+	info, h, declared, err := walk(src, size, path)
+	if err != nil {
+		return Info{}, nil, err
+	}
+	return h.finish(src, size, h.dataAt, declared, info)
+}
+
+// walk goes through the chunks up to the samples, which start at the header's dataAt and have as many bytes as their
+// chunk declares.
+func walk(src io.ReaderAt, size int64, path string) (info Info, h *header, declared int64, err error) {
+	info = Info{Path: path}
+	fail := func(format string, args ...any) (Info, *header, int64, error) {
+		return Info{}, nil, 0, fmt.Errorf("%s: %w", path, fmt.Errorf(format, args...))
 	}
 	if size == 0 {
 		return fail("the file is empty, 0 bytes (%w)", ErrNoSamples)
@@ -79,23 +89,23 @@ func readHeader(src io.ReaderAt, size int64, path string) (Info, *header, error)
 	if _, err := src.ReadAt(head, 0); err != nil && err != io.EOF {
 		return fail("reading the header: %w", err)
 	}
-	h := &header{}
+	h = &header{}
 	rf64 := false
 	switch {
 	case len(head) < 12:
 		if len(head) >= 4 && string(head[:4]) != "RIFF" {
-			return Info{}, nil, notRead(path, head)
+			return Info{}, nil, 0, notRead(path, head)
 		}
 		return fail("%d bytes are too few for a WAV header (%w)", size, ErrFormat)
 	case string(head[8:12]) != "WAVE":
-		return Info{}, nil, notRead(path, head)
+		return Info{}, nil, 0, notRead(path, head)
 	case string(head[:4]) == "RIFF":
 	case string(head[:4]) == "RIFX":
 		h.bigEndian = true
 	case string(head[:4]) == "RF64", string(head[:4]) == "BW64":
 		rf64 = true
 	default:
-		return Info{}, nil, notRead(path, head)
+		return Info{}, nil, 0, notRead(path, head)
 	}
 	if size == 12 {
 		return fail("the file ends after RIFF and WAVE: neither format nor samples (%w)", ErrNoSamples)
@@ -122,7 +132,7 @@ func readHeader(src io.ReaderAt, size int64, path string) (Info, *header, error)
 		if h.bigEndian {
 			n = bits.ReverseBytes32(n)
 		}
-		declared := int64(n)
+		declared = int64(n)
 		at += 8
 		left := size - at
 		switch string(id[:]) {
@@ -151,7 +161,8 @@ func readHeader(src io.ReaderAt, size int64, path string) (Info, *header, error)
 			if rf64 && n == 0xFFFFFFFF && longSize >= 0 {
 				declared = longSize
 			}
-			return h.finish(src, size, at, declared, info)
+			h.dataAt = at
+			return info, h, declared, nil
 		}
 		at = h.behind(src, size, at, declared, string(id[:]), &info)
 	}

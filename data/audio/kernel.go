@@ -111,21 +111,25 @@ func (k *kernel) paddedLen(in, out int) int {
 // of period i, which overlaps with that of period i+1.
 func (k *kernel) multiply(dst, x []float32, s *scratch) {
 	periods := len(dst) / k.period
-	step := k.period / k.q * k.p
+	step := k.step()
 	s.padded = Sized(s.padded, k.paddedLen(len(x), len(dst)))
 	clear(s.padded[:k.reach])
 	copy(s.padded[k.reach:], x)
 	clear(s.padded[k.reach+len(x):])
 	if periods > 0 {
 		for i := range k.blocks {
-			b := &k.blocks[i]
-			s.work.Sgemm(blas.NoTrans, blas.NoTrans, periods, b.count, b.width, 1, s.padded[b.start:], step,
-				b.w, b.count, 0, dst[b.first:], k.period)
+			s.multiply(dst, s.padded, k, &k.blocks[i], periods, step)
 		}
 	}
 	for m := periods * k.period; m < len(dst); m++ {
 		dst[m] = edge(k.w[m%k.q*k.taps:][:k.taps], x, m*k.p/k.q-k.reach)
 	}
+}
+
+// multiply writes the outputs of a block in each of some periods. padded starts with the first period's inputs.
+func (s *scratch) multiply(dst, padded []float32, k *kernel, b *block, periods, step int) {
+	s.work.Sgemm(blas.NoTrans, blas.NoTrans, periods, b.count, b.width, 1, padded[b.start:], step,
+		b.w, b.count, 0, dst[b.first:], k.period)
 }
 
 // apply writes all of dst. Outputs of the same row are computed four at a time, so

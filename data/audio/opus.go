@@ -154,7 +154,7 @@ func (s *oggStream) decode(src io.ReaderAt, first int, out *sink) error {
 	}
 	err := decode(src, int64(first)+s.skip, out)
 	if err == io.EOF {
-		return fmt.Errorf("the Ogg pages end at sample %d: damaged", first+len(out.x))
+		return fmt.Errorf("the Ogg pages end at sample %d: damaged", first+out.got)
 	}
 	return err
 }

@@ -64,12 +64,12 @@ func (r *Reader) decodeStream(src io.ReaderAt, info Info, offset, duration float
 	err = info.stream.decode(src, start, &out)
 	r.samples = out.x
 	if err == nil {
-		err = fmt.Errorf("damaged: %d of %d samples from sample %d on", len(out.x), n, start)
+		err = fmt.Errorf("damaged: %d of %d samples from sample %d on", out.got, n, start)
 	}
 	if err != errEnough {
 		return Info{}, nil, fmt.Errorf("%s: %w", info.Path, err)
 	}
-	if err := finite(out.x); err != nil {
+	if err := finite(out.x, 0); err != nil {
 		return Info{}, nil, fmt.Errorf("%s: %w", info.Path, err)
 	}
 	listen(&info, out.x, out.sound)
@@ -92,22 +92,10 @@ func (r *Reader) decodeWAV(src io.ReaderAt, info Info, h *header, offset, durati
 	}
 	info.Samples = n
 	at := h.dataAt + int64(start)*int64(h.block)
-	each := min(max(pieceBytes/h.block, 1), n) // frames a piece
-	r.bytes = Sized(r.bytes, each*h.block)
 	r.samples = Sized(r.samples, n)
-
-	if h.tag == tagPCM && h.container == 4 && h.bits <= 24 {
-		var a alignment
-		look := func(_ int, b []byte) error { a.look(b, h.bigEndian); return nil }
-		if err := r.pieces(src, path, at, n, each, h.block, look); err != nil {
-			return Info{}, nil, err
-		}
-		h.low = a.right()
-	}
-	if h.integer() {
-		if err := r.ints.reset(h.container); err != nil {
-			return Info{}, nil, fmt.Errorf("%s: %w", path, err)
-		}
+	each, err := r.ready(src, path, h, at, n)
+	if err != nil {
+		return Info{}, nil, err
 	}
 	sound := false
 	err = r.pieces(src, path, at, n, each, h.block, func(from int, b []byte) error {
@@ -119,12 +107,32 @@ func (r *Reader) decodeWAV(src io.ReaderAt, info Info, h *header, offset, durati
 		return Info{}, nil, err
 	}
 	if h.tag == tagFloat {
-		if err := finite(r.samples); err != nil {
+		if err := finite(r.samples, 0); err != nil {
 			return Info{}, nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	listen(&info, r.samples, sound)
 	return info, r.samples, nil
+}
+
+// ready makes ready to decode n frames from byte at on, and says how many to decode at a time.
+func (r *Reader) ready(src io.ReaderAt, path string, h *header, at int64, n int) (each int, err error) {
+	each = min(max(pieceBytes/h.block, 1), n)
+	r.bytes = Sized(r.bytes, each*h.block)
+	if h.mayBeLow() {
+		var a alignment
+		look := func(_ int, b []byte) error { a.look(b, h.bigEndian); return nil }
+		if err := r.pieces(src, path, at, n, each, h.block, look); err != nil {
+			return 0, err
+		}
+		h.low = a.right()
+	}
+	if h.integer() {
+		if err := r.ints.reset(h.container); err != nil {
+			return 0, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return each, nil
 }
 
 // pieces calls use with each piece of n frames that start at byte at.
@@ -171,22 +179,41 @@ func part(info *Info, offset, duration float64) (start, n int, err error) {
 // listen warns of sound that can't be speech. sound says whether any single channel
 // held anything but zero.
 func listen(info *Info, x []float32, sound bool) {
-	constant := true
-	for _, v := range x {
-		if v != x[0] {
-			constant = false
-			break
-		}
+	var e ear
+	e.hear(x, sound)
+	e.warn(info)
+}
+
+// ear notes of sound, piece by piece, what shows that it can't be speech.
+type ear struct {
+	n      int
+	first  float32
+	varies bool
+	sound  bool // any single channel held anything but zero
+}
+
+func (e *ear) hear(x []float32, sound bool) {
+	if e.n == 0 && len(x) > 0 {
+		e.first = x[0]
 	}
+	e.n += len(x)
+	e.sound = e.sound || sound
+	for i := 0; i < len(x) && !e.varies; i++ {
+		e.varies = x[i] != e.first
+	}
+}
+
+// warn says what is odd about all that was heard.
+func (e *ear) warn(info *Info) {
 	switch {
-	case constant && x[0] == 0 && sound:
+	case !e.varies && e.first == 0 && e.sound:
 		info.warn("the %d channels cancel: their mean is silence; give one channel", info.Channels)
-	case constant && x[0] == 0:
+	case !e.varies && e.first == 0:
 		info.warn("silence: every sample is 0")
-	case constant && len(x) > 1:
-		info.warn("no sound: every sample is %v", x[0])
+	case !e.varies && e.n > 1:
+		info.warn("no sound: every sample is %v", e.first)
 	}
-	if len(x)*40 < info.Rate {
+	if e.n*40 < info.Rate {
 		info.warn("%.4g s of sound, less than one window of 25 ms", info.Seconds())
 	}
 }

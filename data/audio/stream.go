@@ -91,12 +91,16 @@ func rescue(path string, err *error) {
 // errEnough is not an error: a sink has all that it wants.
 var errEnough = errors.New("enough")
 
-// sink collects a part of a recording: n samples after the first skip ones.
+// sink takes a part of a recording, n samples after the first skip ones, and collects it or hands it on.
 type sink struct {
 	skip  int
 	n     int
-	x     []float32
-	sound bool // any channel held anything but zero
+	got   int       // samples so far
+	x     []float32 // these, where nobody uses them
+	sound bool      // any channel held anything but zero
+
+	use    func(x []float32, sound bool) error // takes the samples as they come; nil: they are collected
+	failed error                               // use's
 }
 
 // put takes the next samples; the error is errEnough once there are enough. sound says whether any channel holds
@@ -106,10 +110,19 @@ func (s *sink) put(x []float32, sound bool) error {
 		s.skip -= k
 		x = x[k:]
 	}
-	x = x[:min(len(x), s.n-len(s.x))]
-	s.x = append(s.x, x...)
-	s.sound = s.sound || sound && len(x) > 0
-	if len(s.x) == s.n {
+	x = x[:min(len(x), s.n-s.got)]
+	s.got += len(x)
+	switch {
+	case len(x) == 0:
+	case s.use != nil:
+		if s.failed = s.use(x, sound); s.failed != nil {
+			return s.failed
+		}
+	default:
+		s.x = append(s.x, x...)
+		s.sound = s.sound || sound
+	}
+	if s.got == s.n {
 		return errEnough
 	}
 	return nil

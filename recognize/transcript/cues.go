@@ -17,14 +17,12 @@ const (
 // cueWriter writes subtitles. A segment with words is cut into as many as it takes.
 type cueWriter struct {
 	output
-	vtt   bool
-	cues  int
-	begun bool
+	vtt bool
 }
 
-func (w *cueWriter) Begin(Recording) error {
-	if w.vtt && !w.begun {
-		w.begun = true
+func (w *cueWriter) Begin(r Recording) error {
+	first := w.mark.Recordings == 0
+	if w.begin(r); w.vtt && first {
 		return w.print("WEBVTT\n\n")
 	}
 	return nil
@@ -35,13 +33,16 @@ func (w *cueWriter) Segment(s Segment) error {
 		return nil
 	}
 	for _, c := range cues(s) {
-		w.cues++
-		fmt.Fprintf(w.Writer, "%d\n%s --> %s\n%s\n\n", w.cues, w.clock(c.Start), w.clock(c.End), w.escaped(lines(c.Text)))
+		w.mark.Cues++
+		fmt.Fprintf(w.Writer, "%d\n%s --> %s\n%s\n\n", w.mark.Cues, w.clock(c.Start), w.clock(c.End), w.escaped(lines(c.Text)))
 	}
 	return w.Flush()
 }
 
-func (w *cueWriter) End() error { return nil }
+func (w *cueWriter) End() error {
+	w.end()
+	return nil
+}
 
 // clock is hours, minutes, seconds and milliseconds.
 func (w *cueWriter) clock(seconds float64) string {

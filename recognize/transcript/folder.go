@@ -75,6 +75,14 @@ func (w *folder) End() error {
 	return os.Rename(w.name+".partial", w.name)
 }
 
+// Mark is that of the recording at hand.
+func (w *folder) Mark() Mark {
+	if w.file == nil {
+		return Mark{}
+	}
+	return w.writer.Mark()
+}
+
 // Close leaves the file of a recording that has not ended as it is, with its .partial.
 func (w *folder) Close() error {
 	if w.file == nil {

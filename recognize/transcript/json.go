@@ -7,19 +7,14 @@ import (
 )
 
 // jsonWriter writes one list with an object for each recording: path, duration and segments.
-type jsonWriter struct {
-	output
-	recordings int
-	segments   int // of the recording at hand
-}
+type jsonWriter struct{ output }
 
 func (w *jsonWriter) Begin(r Recording) error {
 	before := ",\n"
-	if w.recordings == 0 {
+	if w.mark.Recordings == 0 {
 		before = "[\n"
 	}
-	w.recordings++
-	w.segments = 0
+	w.begin(r)
 	head, err := encoded(struct {
 		Path     string  `json:"path"`
 		Duration float64 `json:"duration"`
@@ -36,30 +31,30 @@ func (w *jsonWriter) Segment(s Segment) error {
 		return err
 	}
 	before := "\n "
-	if w.segments > 0 {
+	if w.mark.Segments > 0 {
 		before = ",\n "
 	}
-	w.segments++
+	w.mark.Segments++
 	return w.print("%s%s", before, b)
 }
 
-func (w *jsonWriter) End() error { return w.print("]}") }
+func (w *jsonWriter) End() error {
+	w.end()
+	return w.print("]}")
+}
 
 func (w *jsonWriter) Close() error {
-	if w.recordings == 0 {
+	if w.mark.Recordings == 0 {
 		return w.print("[]\n")
 	}
 	return w.print("\n]\n")
 }
 
 // jsonlWriter writes a line for each segment.
-type jsonlWriter struct {
-	output
-	path string
-}
+type jsonlWriter struct{ output }
 
 func (w *jsonlWriter) Begin(r Recording) error {
-	w.path = r.Path
+	w.begin(r)
 	return nil
 }
 
@@ -67,14 +62,17 @@ func (w *jsonlWriter) Segment(s Segment) error {
 	b, err := encoded(struct {
 		Path string `json:"path"`
 		Segment
-	}{w.path, s.rounded()})
+	}{w.mark.Recording.Path, s.rounded()})
 	if err != nil {
 		return err
 	}
 	return w.print("%s\n", b)
 }
 
-func (w *jsonlWriter) End() error { return nil }
+func (w *jsonlWriter) End() error {
+	w.end()
+	return nil
+}
 
 // encoded is JSON in one line, with letters as they are.
 func encoded(v any) ([]byte, error) {

@@ -8,36 +8,42 @@ import (
 
 // ctmWriter writes NIST's time-marked words: the recording is called by its file's name without folder and extension,
 // spaces in it become _; the channel is 1.
-type ctmWriter struct {
-	output
-	name string
-}
+type ctmWriter struct{ output }
 
 func (w *ctmWriter) Begin(r Recording) error {
-	name := strings.TrimSuffix(filepath.Base(r.Path), filepath.Ext(r.Path))
-	w.name = strings.Join(strings.Fields(name), "_")
+	w.begin(r)
 	return nil
 }
 
+// name is what the recording is called.
+func (w *ctmWriter) name() string {
+	path := w.mark.Recording.Path
+	return strings.Join(strings.Fields(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))), "_")
+}
+
 func (w *ctmWriter) Segment(s Segment) error {
+	name := w.name()
 	for _, x := range s.Words {
-		fmt.Fprintf(w.Writer, "%s 1 %.3f %.3f %s %.3f\n", w.name, x.Start, x.End-x.Start, x.Text, x.Confidence)
+		fmt.Fprintf(w.Writer, "%s 1 %.3f %.3f %s %.3f\n", name, x.Start, x.End-x.Start, x.Text, x.Confidence)
 	}
 	return w.Flush()
 }
 
-func (w *ctmWriter) End() error { return nil }
+func (w *ctmWriter) End() error {
+	w.end()
+	return nil
+}
 
 // gridWriter writes Praat's TextGrid in its long text form: intervals of words and of characters from 0 to the end of
 // the recording, with empty ones between.
 type gridWriter struct {
 	output
-	recording         Recording
 	words, characters []Unit
 }
 
 func (w *gridWriter) Begin(r Recording) error {
-	w.recording, w.words, w.characters = r, w.words[:0], w.characters[:0]
+	w.begin(r)
+	w.words, w.characters = w.words[:0], w.characters[:0]
 	return nil
 }
 
@@ -47,7 +53,8 @@ func (w *gridWriter) Segment(s Segment) error {
 }
 
 func (w *gridWriter) End() error {
-	end := w.recording.Duration
+	w.end()
+	end := w.mark.Recording.Duration
 	for _, tier := range [][]Unit{w.words, w.characters} {
 		if n := len(tier); n > 0 {
 			end = max(end, tier[n-1].End)

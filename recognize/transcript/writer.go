@@ -49,6 +49,17 @@ type Writer interface {
 	Segment(s Segment) error
 	End() error
 	Close() error
+	// Mark is how far it is: what [Continue] needs to go on behind what was written. Not of a folder's writer.
+	Mark() Mark
+}
+
+// Mark is how far a Writer is.
+type Mark struct {
+	Recordings int       `json:"recordings"` // that have begun
+	Recording  Recording `json:"recording"`  // the last of them
+	Open       bool      `json:"open"`       // it has not ended
+	Segments   int       `json:"segments"`   // of it, with a text
+	Cues       int       `json:"cues,omitempty"`
 }
 
 // Recording is what segments are of.
@@ -58,8 +69,15 @@ type Recording struct {
 }
 
 // New makes the writer of a format on top of w, which Close leaves open.
-func New(f Format, w io.Writer) (Writer, error) {
-	out := output{bufio.NewWriter(w)}
+func New(f Format, w io.Writer) (Writer, error) { return Continue(f, w, Mark{}) }
+
+// Continue is New for what another Writer has begun and left at a mark. A TextGrid can't be gone on with inside a
+// recording.
+func Continue(f Format, w io.Writer, m Mark) (Writer, error) {
+	if f == TextGrid && m.Open {
+		return nil, fmt.Errorf("a TextGrid is written at the end of its recording, and %s has not ended", m.Recording.Path)
+	}
+	out := output{bufio.NewWriter(w), &m}
 	switch f {
 	case Text:
 		return &textWriter{output: out}, nil
@@ -78,7 +96,28 @@ func New(f Format, w io.Writer) (Writer, error) {
 }
 
 // output is what all writers have.
-type output struct{ *bufio.Writer }
+type output struct {
+	*bufio.Writer
+	mark *Mark
+}
+
+// Mark is how far it is.
+func (o output) Mark() Mark { return *o.mark }
+
+// begin marks the begin of a recording.
+func (o output) begin(r Recording) {
+	*o.mark = Mark{Recordings: o.mark.Recordings + 1, Recording: r, Open: true, Cues: o.mark.Cues}
+}
+
+// said marks a segment with a text.
+func (o output) said(s Segment) {
+	if s.Text != "" {
+		o.mark.Segments++
+	}
+}
+
+// end marks the end of a recording.
+func (o output) end() { o.mark.Open = false }
 
 // print writes, and flushes.
 func (o output) print(format string, args ...any) error {
@@ -90,13 +129,10 @@ func (o output) print(format string, args ...any) error {
 func (o output) Close() error { return o.Flush() }
 
 // textWriter writes text.
-type textWriter struct {
-	output
-	some bool // a text stands in the line
-}
+type textWriter struct{ output }
 
 func (w *textWriter) Begin(r Recording) error {
-	w.some = false
+	w.begin(r)
 	return w.print("%s\t", r.Path)
 }
 
@@ -105,11 +141,14 @@ func (w *textWriter) Segment(s Segment) error {
 		return nil
 	}
 	space := ""
-	if w.some {
+	if w.mark.Segments > 0 {
 		space = " "
 	}
-	w.some = true
+	w.said(s)
 	return w.print("%s%s", space, s.Text)
 }
 
-func (w *textWriter) End() error { return w.print("\n") }
+func (w *textWriter) End() error {
+	w.end()
+	return w.print("\n")
+}

@@ -206,3 +206,64 @@ func TestDiskFull(t *testing.T) {
 	_, err := New("doc", failing{})
 	testkit.MustFail(t, err, `no format "doc"`, "textgrid")
 }
+
+// What a writer has begun and left, another one goes on with, wherever that was.
+func TestContinue(t *testing.T) {
+	for _, f := range strings.Split(Formats, "|") {
+		format := Format(f)
+		var calls []func(w Writer) error
+		for _, path := range []string{"a b.wav", "c.wav"} {
+			calls = append(calls, func(w Writer) error { return w.Begin(Recording{Path: path, Duration: 63}) })
+			for _, s := range append(slices.Clone(spoken), Segment{Start: 70, End: 71}) {
+				calls = append(calls, func(w Writer) error { return w.Segment(s) })
+			}
+			calls = append(calls, func(w Writer) error { return w.End() })
+		}
+		var want bytes.Buffer
+		w, err := New(format, &want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range append(calls, Writer.Close) {
+			if err := call(w); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for at := range len(calls) + 1 {
+			var got bytes.Buffer
+			w, err := New(format, &got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range calls[:at] {
+				if err := call(w); err != nil {
+					t.Fatal(err)
+				}
+			}
+			kept, err := json.Marshal(w.Mark())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var m Mark
+			if err := json.Unmarshal(kept, &m); err != nil {
+				t.Fatal(err)
+			}
+			w, err = Continue(format, &got, m)
+			if format == TextGrid && m.Open {
+				testkit.MustFail(t, err, "TextGrid", m.Recording.Path)
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range append(slices.Clone(calls[at:]), Writer.Close) {
+				if err := call(w); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got.String() != want.String() {
+				t.Errorf("%s, gone on with after %d calls:\n%s\nwant\n%s", f, at, got.String(), want.String())
+			}
+		}
+	}
+}

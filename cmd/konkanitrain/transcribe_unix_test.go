@@ -1,0 +1,155 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"konkanitrain/internal/testkit"
+)
+
+// listener is a folder with a model and a long recording.
+func listener(t *testing.T) (dir string, samples []int) {
+	t.Helper()
+	flags, dir := endless(t)
+	if out, err := konkanitrain(dir, append(oneEpoch(flags), "--max_updates", "2")...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	samples, err := joinedSamples(8000, filepath.Join(dir, "train"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, samples
+}
+
+func konkanitrain(dir string, args ...string) *exec.Cmd {
+	c := exec.Command("konkanitrain", args...)
+	c.Dir = dir
+	return c
+}
+
+// The first Ctrl-C stops a transcription within a second, also while it waits for what doesn't come; what was written
+// stays.
+func TestInterruptStopsTranscribing(t *testing.T) {
+	dir, samples := listener(t)
+	path := filepath.Join(dir, "start.wav")
+	testkit.WriteWAV(t, path, 8000, samples)
+	wav, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(wav[40:], "\xff\xff\xff\xff") // as a recorder's pipe has it
+	c := &started{Cmd: konkanitrain(dir, "transcribe", "--checkpoint", "run", "--piece_seconds", "1", "--format", "jsonl", "-")}
+	in, out := io.Pipe()
+	c.Stdin, c.Stderr = in, &c.stderr
+	pipe, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Process.Kill(); out.Close() })
+	if _, err := out.Write(wav); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 1)
+	if _, err := io.ReadFull(pipe, line); err != nil || line[0] != '{' { // it is heard as it comes
+		t.Fatalf("%q, %v; standard error:\n%s", line, err, c.stderr.String())
+	}
+	at := time.Now()
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := io.ReadAll(pipe) // until the process is gone
+	if took := time.Since(at); err != nil || took > time.Second {
+		t.Errorf("it stopped after %v, %v", took, err)
+	}
+	in.Close()
+	if err := c.Wait(); c.ProcessState.ExitCode() != exitInterrupted {
+		t.Errorf("exit code %d, %v, want %d", c.ProcessState.ExitCode(), err, exitInterrupted)
+	}
+	for _, s := range strings.Split(strings.TrimSpace("{"+string(rest)), "\n") {
+		if !json.Valid([]byte(s)) {
+			t.Errorf("a line that is not whole: %s", s)
+		}
+	}
+	testkit.MustContain(t, c.stderr.String(), "Interrupted: stopping; what is written stays")
+}
+
+// A transcription that is killed again and again, and gone on with, writes what one writes that is left alone.
+func TestKilledTranscriptionGoesOn(t *testing.T) {
+	dir, samples := listener(t)
+	var long []int
+	for len(long) < 8000*900 {
+		long = append(long, samples...)
+	}
+	testkit.WriteWAV(t, filepath.Join(dir, "long.wav"), 8000, long)
+	args := func(format, out string) []string {
+		return []string{"transcribe", "--checkpoint", "run", "--piece_seconds", "1", "--cpu_workers", "1", "--format", format, "--output", out, "long.wav", "train"}
+	}
+	for _, format := range []string{"text", "json", "ctm"} {
+		if out, err := konkanitrain(dir, args(format, "whole.out")...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		kills, inside := 0, 0
+		for done := false; !done; {
+			c := konkanitrain(dir, args(format, "half.out")...)
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- c.Wait() }()
+			patience := time.Duration(200+100*kills) * time.Millisecond
+			if kills == 8 {
+				patience = time.Hour // enough
+			}
+			select {
+			case err := <-ended:
+				if err != nil {
+					t.Fatal(err)
+				}
+				done = true
+			case <-time.After(patience):
+				c.Process.Kill()
+				<-ended
+				kills++
+				var state sheetState
+				if b, err := os.ReadFile(filepath.Join(dir, "half.out.progress")); err == nil && json.Unmarshal(b, &state) == nil && state.From > 0 {
+					inside++
+				}
+				if kills%3 == 0 { // and damage at the end
+					f, err := os.OpenFile(filepath.Join(dir, "half.out"), os.O_APPEND|os.O_WRONLY, 0)
+					if err == nil {
+						f.WriteString("\x00\x00 half a li")
+						f.Close()
+					}
+				}
+			}
+		}
+		want, err := os.ReadFile(filepath.Join(dir, "whole.out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(filepath.Join(dir, "half.out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != string(want) {
+			t.Errorf("%s: after %d kills %d bytes that differ from the %d of one that was left alone", format, kills, len(got), len(want))
+		}
+		if inside < 2 {
+			t.Errorf("%s: %d of %d kills were inside the long recording: this test says little", format, inside, kills)
+		}
+		os.Remove(filepath.Join(dir, "whole.out"))
+		os.Remove(filepath.Join(dir, "half.out"))
+	}
+}

@@ -1,0 +1,171 @@
+package cut
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"konkanitrain/internal/testkit"
+)
+
+const rate = 8000
+
+// sound is tones of so many seconds, and where the number is below 0 a pause, with a little noise on all of it.
+func sound(noise float64, parts ...float64) []float32 {
+	n := testkit.Normal[float64](1, 4096)
+	var x []float32
+	for _, s := range parts {
+		for range int(math.Abs(s) * rate) {
+			v := noise * n[len(x)%len(n)]
+			if s > 0 {
+				v += 0.3 * math.Sin(float64(len(x))*0.5) * (1 + 0.5*math.Sin(float64(len(x))*0.003))
+			}
+			x = append(x, float32(v))
+		}
+	}
+	return x
+}
+
+// kept is a Piece that stays.
+type kept struct {
+	start, end, joined int
+	wave               []float32
+}
+
+func pieces(t testing.TB, o Options, x []float32, from int, parts int) (list []kept) {
+	t.Helper()
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Skip(from)
+	keep := func(p Piece) error {
+		list = append(list, kept{p.Start, p.Start + len(p.Wave), p.Joined, slices.Clone(p.Wave)})
+		return nil
+	}
+	for rest := x[from:]; len(rest) > 0; {
+		n := min(parts, len(rest))
+		if err := c.Put(rest[:n], keep); err != nil {
+			t.Fatal(err)
+		}
+		rest = rest[n:]
+		if got, most := 4*int64(cap(c.wave))+8*int64(cap(c.energy)+cap(c.sorted)), o.Bytes(parts); got > most*3/2 {
+			t.Fatalf("%d bytes are held, %d are said to be", got, most)
+		}
+	}
+	if err := c.End(keep); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// All sound is in a piece, in order; pieces share what they say and no piece is too long. However the sound comes, and
+// from whichever piece cutting begins, pieces are the same.
+func TestPiecesAreTheSound(t *testing.T) {
+	r := testkit.Rand(1)
+	for trial := range 60 {
+		var parts []float64
+		for range r.IntN(12) {
+			parts = append(parts, 0.1+4*r.Float64(), -r.Float64()*0.8)
+		}
+		x := sound(math.Pow(10, -4*r.Float64()-0.5), parts...)
+		o := Options{Rate: rate, Longest: 1 + 5*r.Float64(), Step: r.IntN(9)}
+		o.Overlap = o.Longest * (0.05 + 0.4*r.Float64())
+		list := pieces(t, o, x, 0, 1+r.IntN(2*rate))
+		end := 0
+		for i, p := range list {
+			if p.end-p.start > o.Samples() || p.end <= p.start || p.start != end-p.joined || p.start%(max(o.Step, 1)*rate/100) != 0 || !slices.Equal(p.wave, x[p.start:p.end]) {
+				t.Fatalf("%d: piece %d is %d to %d, %d shared, after %d", trial, i, p.start, p.end, p.joined, end)
+			}
+			if p.joined > 0 && p.joined != o.overlap() {
+				t.Errorf("%d: piece %d shares %d samples", trial, i, p.joined)
+			}
+			end = p.end
+		}
+		if end != len(x) {
+			t.Errorf("%d: pieces end at %d of %d", trial, end, len(x))
+		}
+		for i, p := range list {
+			if p.joined > 0 {
+				continue
+			}
+			again := pieces(t, o, x, p.start, 1+r.IntN(rate))
+			if !slices.EqualFunc(again, list[i:], func(a, b kept) bool { return a.start == b.start && a.end == b.end && a.joined == b.joined }) {
+				t.Errorf("%d: from piece %d on there are other pieces", trial, i)
+			}
+		}
+	}
+}
+
+// Sound is cut in its pauses, however much noise there is in them, and nowhere else; without a pause pieces overlap.
+func TestCutsAreInPauses(t *testing.T) {
+	for _, noise := range []float64{0, 1e-4, 1e-2, 0.03} {
+		x := sound(noise, 3, -0.4, 2.5, -0.35, 4, -3, 1, -0.1, 2.2, -0.5, 3, -0.3)
+		var from []int
+		at := 0.0
+		for _, s := range []float64{3, -0.4, 2.5, -0.35, 4, -3, 1, -0.1, 2.2, -0.5, 3, -0.3} {
+			if s < -0.2 {
+				from = append(from, int(at*rate), int((at-s)*rate))
+			}
+			at += math.Abs(s)
+		}
+		list := pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, x, 0, rate)
+		if len(list) < 5 {
+			t.Errorf("noise %g: %d pieces", noise, len(list))
+		}
+		for _, p := range list[1:] {
+			inside := false
+			for i := 0; i < len(from); i += 2 {
+				inside = inside || p.start > from[i] && p.start < from[i+1]
+			}
+			if !inside || p.joined > 0 {
+				t.Errorf("noise %g: a cut at %.2f s (%d shared), which is no pause", noise, float64(p.start)/rate, p.joined)
+			}
+		}
+		for i, p := range pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, sound(noise, 17), 0, 1000)[1:] {
+			if p.joined != rate || p.start != 4*rate*(i+1) {
+				t.Errorf("noise %g: piece %d of one long tone starts at %d and shares %d", noise, i+1, p.start, p.joined)
+			}
+		}
+	}
+	for _, p := range pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, make([]float32, 23*rate), 0, 1000) {
+		if p.joined > 0 {
+			t.Error("pieces of silence overlap")
+		}
+	}
+}
+
+func TestShorten(t *testing.T) {
+	c, err := New(Options{Rate: rate, Longest: 8, Overlap: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var longest, end int
+	emit := func(p Piece) error {
+		longest = max(longest, len(p.Wave))
+		end = p.Start + len(p.Wave)
+		return nil
+	}
+	x := sound(1e-3, 7.5)
+	if err := c.Put(x, emit); err != nil || longest > 0 {
+		t.Fatal(longest, err)
+	}
+	c.Shorten(2)
+	c.Shorten(3)
+	if err := c.End(emit); err != nil || longest != 2*rate || end != len(x) {
+		t.Errorf("pieces of up to %d samples up to %d, %v", longest, end, err)
+	}
+	full := errors.New("full")
+	if err := c.End(func(Piece) error { return full }); err != full {
+		t.Error(err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for _, o := range []Options{{0, 5, 1, 0}, {rate, 0.5, 0.1, 0}, {rate, 601, 1, 0}, {rate, 5, 0, 0}, {rate, 5, 2.6, 0}, {rate, math.NaN(), 1, 0}, {rate, 5, math.NaN(), 0}, {rate, 5, 1, -1}} {
+		if _, err := New(o); err == nil {
+			t.Errorf("%+v is an error", o)
+		}
+	}
+}

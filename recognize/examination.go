@@ -1,0 +1,131 @@
+package recognize
+
+import (
+	"fmt"
+	"math"
+
+	"konkanitrain/data/fft"
+)
+
+// examination measures sound while it goes by, to tell whether it is much unlike what models are trained on: its level,
+// what was cut off at full scale, and up to where its spectrum reaches.
+type examination struct {
+	rate    int
+	samples int
+	clipped int // at or beyond full scale
+	levels  [128]int
+	spectra int
+
+	frame    []float32    // of 10 ms, being filled
+	window   []complex128 // being filled, then transformed
+	scratch  []complex128
+	plan     *fft.Plan
+	spectrum [bandWindow / 2]float64
+}
+
+// What is said of sound.
+const (
+	bandWindow = 1024  // samples of a spectrum
+	bandEvery  = 8     // of so many windows one is looked at
+	bandFloor  = 1e-6  // of the strongest frequency's power: below it there is nothing
+	bandNarrow = 0.7   // share of the band that the model hears, below which it is said
+	quietBelow = -45.0 // dB of full scale: a level of speech
+	mostClip   = 0.001 // share of samples
+	fullScale  = 0.999
+	least      = 3.0 // seconds that say something about a recording
+)
+
+func newExamination(rate int) *examination {
+	return &examination{rate: rate, plan: fft.New(bandWindow), window: make([]complex128, bandWindow), scratch: make([]complex128, bandWindow)}
+}
+
+// add takes the next samples, at the model's rate.
+func (e *examination) add(x []float32) {
+	each := e.rate / 100
+	for _, v := range x {
+		if v >= fullScale || v <= -fullScale {
+			e.clipped++
+		}
+		if e.frame = append(e.frame, v); len(e.frame) == each {
+			e.level()
+		}
+		if at := e.samples / bandWindow; at%bandEvery == 0 {
+			i := e.samples % bandWindow
+			hann := 0.5 - 0.5*math.Cos(2*math.Pi*float64(i)/bandWindow)
+			if e.window[i] = complex(hann*float64(v), 0); i == bandWindow-1 {
+				e.band()
+			}
+		}
+		e.samples++
+	}
+}
+
+// level counts the frame by its level, a decibel a place.
+func (e *examination) level() {
+	sum := 0.0
+	for _, v := range e.frame {
+		sum += float64(v) * float64(v)
+	}
+	db := -10 * math.Log10(max(sum/float64(len(e.frame)), 1e-12))
+	e.levels[int(min(max(db, 0), float64(len(e.levels)-1)))]++
+	e.frame = e.frame[:0]
+}
+
+func (e *examination) band() {
+	y := e.plan.Transform(e.window, e.scratch)
+	for i := range e.spectrum {
+		e.spectrum[i] += real(y[i])*real(y[i]) + imag(y[i])*imag(y[i])
+	}
+	e.spectra++
+}
+
+// loud is the level in dB that the loudest twentieth of the frames is above.
+func (e *examination) loud() float64 {
+	total := 0
+	for _, n := range e.levels {
+		total += n
+	}
+	sum := 0
+	for i, n := range e.levels {
+		if sum += n; 20*sum >= total {
+			return -float64(i)
+		}
+	}
+	return -float64(len(e.levels))
+}
+
+// reach is the frequency in Hz above which there is nothing.
+func (e *examination) reach() float64 {
+	most := 0.0
+	for _, p := range e.spectrum {
+		most = max(most, p)
+	}
+	for i := len(e.spectrum) - 1; i >= 0; i-- {
+		if e.spectrum[i] > bandFloor*most {
+			return float64(i+1) * float64(e.rate) / bandWindow
+		}
+	}
+	return 0
+}
+
+// findings says what is odd about the sound of a recording that has a rate of its own.
+func (e *examination) findings(name string, rate int) (list []string) {
+	say := func(format string, args ...any) { list = append(list, name+": "+fmt.Sprintf(format, args...)) }
+	if float64(e.samples) < least*float64(e.rate) {
+		return nil
+	}
+	heard := float64(e.rate) / 2
+	switch reach := e.reach(); {
+	case rate < e.rate:
+		say("it has %d Hz, and the model hears %d: there is nothing above %d Hz; expect more errors, unless it was trained on such sound", rate, e.rate, rate/2)
+	case reach > 0 && reach < bandNarrow*heard:
+		say("there is nothing above %.0f Hz, as of a telephone, and the model hears up to %.0f Hz: expect more errors, unless it was trained on such sound", reach, heard)
+	}
+	if loud := e.loud(); loud < quietBelow && loud > -float64(len(e.levels)-1) {
+		say("it is very quiet, %.0f dB below full scale where it is loudest: expect more errors, or record it louder", -loud)
+	}
+	if share := float64(e.clipped) / float64(e.samples); share > mostClip {
+		say("it is too loud: %.1f %% of the samples are at full scale, where peaks are cut off", 100*share)
+	}
+	return list
+}
