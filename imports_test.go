@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"internal/ngram":       {"internal/words"}, // language models of n-grams
 	"internal/tensorboard": {},                 // event files
 	"internal/onnx":        {"internal/simd"},  // networks for other runtimes
+	"internal/mlflow":      {},                 // tells a tracking server of a run
 
 	"device": {},
 	"op":     {"internal/frames", "internal/philox", "internal/simd", "internal/onnx", "device"}, // every kernel is an op's
@@ -47,9 +48,10 @@ var mayImport = map[string][]string{
 	"recognize/transcript": {},                                                               // what was recognized, as files of several forms
 	"internal/watch":       {"internal/page", "internal/control", "internal/scores", "data"}, // shows runs over HTTP
 
-	"update":    {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
+	"update": {"internal/frames", "internal/philox", "internal/patterns", "device", "op", "engine", "model", "data"},
+
 	"recognize": {"internal/machine", "internal/ngram", "internal/scores", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize/decode", "recognize/transcript"},
-	"train":     {"internal/arenapage", "internal/control", "internal/machine", "internal/patterns", "internal/philox", "internal/rangetest", "internal/scores", "internal/settings", "internal/tensorboard", "internal/watch", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
+	"train":     {"internal/arenapage", "internal/control", "internal/machine", "internal/mlflow", "internal/patterns", "internal/philox", "internal/rangetest", "internal/scores", "internal/settings", "internal/tensorboard", "internal/watch", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
 	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/control", "internal/machine", "internal/ngram", "internal/scores", "internal/settings", "internal/watch", "internal/words", "op", "data", "checkpoint", "recognize", "train", "recognize/transcript", "export"},
 	"export":    {"internal/onnx", "internal/safetensors", "internal/words", "model", "data", "checkpoint", "recognize"},
 	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd

@@ -10,7 +10,7 @@ import (
 	"konkanitrain/internal/testkit"
 )
 
-// Values of keys that are asked for stay with their utterances, from JSON lines and from tables, also in a part of a set.
+// Values of keys that are asked for stay with their utterances, from JSON lines and tables, also in a part of a set.
 func TestValues(t *testing.T) {
 	dir := corpus(t, map[string]string{
 		"a.jsonl": with(lineA, `"dialect": "north", "age": 31`) + with(lineB, `"dialect": null, "old": true, "age": {"x": 1}`) + with(lineC, `"dialect": " so\u0075th "`),

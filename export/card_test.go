@@ -1,7 +1,6 @@
 package export
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -15,10 +14,12 @@ func TestCard(t *testing.T) {
 	d := described(t, 4)
 	d.Policy.LowerCase, d.EMADecay, d.MeanOf = true, 0.999, []int{5, 7}
 	m := stored(t, d)
-	m.State = json.RawMessage(`{"config": {"train_manifest": ["/home/somebody/train.jsonl", "b.csv:2"], "val_manifest": ["v.jsonl"]},
-		"progress": {"epoch": 3, "set_size": 40, "set_seconds": 5400}}`)
 	o := graphs
-	o.License, o.Language, o.Settings = `a "license": x`, "kok", []string{"d_model: 16", `speeds: [1]`}
+	o.License, o.Language = `a "license": x`, "kok"
+	o.Training = Training{
+		Train: []string{"/home/somebody/train.jsonl", "b.csv:2"}, Validate: []string{"v.jsonl"}, Test: []string{"/home/t.jsonl"}, Utterances: 40, Seconds: 5400,
+		Epochs: 3, Settings: []string{"d_model: 16", `speeds: [1]`}, Tested: &Rates{0.3, 0.1},
+	}
 	dir, _ := mustWrite(t, m, o)
 	got := string(mustRead(t, dir, "README.md"))
 	front := strings.Split(got, "---\n")[1]
@@ -27,7 +28,7 @@ func TestCard(t *testing.T) {
 		t.Errorf("the head is %v: %v\n%s", head, err, front)
 	}
 	for _, want := range []string{
-		"Trained on train.jsonl, b.csv:2: 40 utterances, 90.0 min of sound, in 3 epochs.", "| v.jsonl (validation) | 8 | 25.00 % (1 of 4 words) | 12.50 % (1 of 8) |",
+		"Trained on train.jsonl, b.csv:2: 40 utterances, 90.0 min of sound, in 3 epochs.", "| t.jsonl (test) | | 30.00 % | 10.00 % |", "| v.jsonl (validation) | 8 | 25.00 % (1 of 4 words) | 12.50 % (1 of 8) |",
 		"weights after update 7, moving averages (ema_decay 0.999), the mean of 2 checkpoints", "from 20 to 8000 Hz", "in lower case", "2 decoder blocks",
 		"time subsampled by 4", "```yaml\nd_model: 16\nspeeds: [1]\n```\n", "`log_probs` [B, S, 9]", "train with high_hz -400", "normalized to mean 0",
 	} {

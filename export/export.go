@@ -42,7 +42,7 @@ type Options struct {
 	Weights  Form     // of the ONNX formats
 	License  string   // for the card, such as cc-by-4.0; "" is said to be unknown
 	Language string   // for the card, such as kok
-	Settings []string // of training, for the card: a line each
+	Training Training // for the card
 	Version  string   // of the program, for the files
 	Force    bool     // replace an export that is there
 }
@@ -55,13 +55,13 @@ type file struct {
 
 // Report is what was written, and what to know of it.
 type Report struct {
-	Path     string // the folder
-	Model    string // where the model was found
-	Files    []string
-	Bytes    int64    // of all files
-	Slot     *Slot    // of sherpa-onnx; nil of other formats
-	Warnings []string // what differs in sherpa-onnx
-	Notes    []string // what else to know
+	Path     string   `json:"path"`  // the folder
+	Model    string   `json:"model"` // where the model was found
+	Files    []string `json:"files"`
+	Bytes    int64    `json:"bytes"`              // of all files
+	Slot     *Slot    `json:"sherpa_onnx"`        // nil of what it doesn't take
+	Warnings []string `json:"warnings,omitempty"` // what differs in sherpa-onnx
+	Notes    []string `json:"notes,omitempty"`    // what else to know
 }
 
 // Write exports a model into the folder dir, which must not be there, or be an export that o.Force replaces.
@@ -78,6 +78,9 @@ func Write(m *recognize.Stored, dir string, o Options) (*Report, error) {
 		r.Files = append(r.Files, f.name)
 	}
 	r.Notes = leftovers(dir)
+	if n := m.Description.Network.DecoderLayers; n > 0 && o.Format != Safetensors {
+		r.Notes = append(r.Notes, "the attention decoder is not in the graph: its text is that of the CTC head")
+	}
 	return r, nil
 }
 

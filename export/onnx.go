@@ -10,12 +10,12 @@ import (
 
 // Names of the inputs and outputs of the ONNX graph. The two inputs come in this order, and so do the outputs.
 const (
-	Samples  = "samples"     // [B, N] float32, sound from -1 to 1 at the model's rate; with Features In
-	LogMel   = "features"    // [B, T, bins] float32, log-mel energies, not normalized; with Features Out
-	Lengths  = "lengths"     // [B] int64, of the other input: samples or frames
-	LogProbs = "log_probs"   // [B, S, V] float32, log probabilities of the CTC head
-	Encoded  = "log_lengths" // [B] int64, each utterance's own of the S
-	Logits   = "logits"      // inside: [B, S, V], of which log_probs is the log-softmax
+	Samples  = "samples"          // [B, N] float32, sound from -1 to 1 at the model's rate; with Features In
+	LogMel   = "features"         // [B, T, bins] float32, log-mel energies, not normalized; with Features Out
+	Lengths  = "lengths"          // [B] int64, of the other input: samples or frames
+	LogProbs = "log_probs"        // [B, S, V] float32, log probabilities of the CTC head
+	Encoded  = "log_probs_length" // [B] int64, each utterance's own of the S
+	Logits   = "logits"           // inside: [B, S, V], of which log_probs is the log-softmax
 )
 
 // onnxModel is the network as an ONNX file.

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"konkanitrain/checkpoint"
@@ -98,4 +99,13 @@ func mustRead(t testing.TB, dir, name string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// best is the text of the best path.
+func best(d *recognize.Description, logits []float32) string {
+	var ids []int32
+	for row := range slices.Chunk(logits, d.Network.Vocab) {
+		ids = append(ids, int32(slices.Index(row, slices.Max(row))))
+	}
+	return d.Policy.Normalize(d.Vocabulary.Decode(text.Collapse(nil, ids)))
 }

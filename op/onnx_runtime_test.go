@@ -88,8 +88,8 @@ func TestONNXAsSpecified(t *testing.T) {
 	}
 }
 
-// onlyOwn is the result of a case with NaN in the frames behind an utterance's own, where the ops of the subsampling may
-// leave anything.
+// onlyOwn is the result of a case with NaN in the frames behind an utterance's own, where the ops of the subsampling
+// may leave anything.
 func onlyOwn(c optest.Case, r *optest.Rig, result []float64) []float64 {
 	o := r.Out.Op().(*op.Op)
 	if !strings.HasPrefix(o.Name, "subsample.") {

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
-	"slices"
+	"strings"
 	"testing"
 
 	"konkanitrain/data"
+	"konkanitrain/device"
+	"konkanitrain/engine"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
 	"konkanitrain/recognize/decode"
@@ -112,34 +115,16 @@ func TestJointIsTheSameInAnyBatch(t *testing.T) {
 		{Decoder: Joint, Width: 6, AttentionWeight: 0.5, NBest: 3, Units: true},
 		{Decoder: Rescore, Width: 6, AttentionWeight: 1, LengthWeight: 0.5, NBest: 3},
 	} {
-		var want []string
+		var want []Transcript
 		for _, workers := range []int{1, 3} {
 			m := random(t, d, workers)
 			if err := m.SetDecoding(c); err != nil {
 				t.Fatal(err)
 			}
-			batches := [][]string{paths}
-			if workers == 1 {
-				batches = nil
-				for _, p := range paths {
-					batches = append(batches, []string{p})
-				}
-			}
-			var got []string
-			for _, b := range batches {
-				if err := m.Transcribe(t.Context(), b, func(x Transcript) error {
-					got = append(got, fmt.Sprintf("%+v", x))
-					return x.Err
-				}); err != nil {
-					t.Fatal(err)
-				}
-			}
 			if want == nil {
-				want = got
+				want = transcribed(t, m, oneByOne(paths)...)
 			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%s: other transcripts with %d workers", c.Decoder, workers)
-			}
+			mustEqual(t, fmt.Sprintf("%s with %d workers", c.Decoder, workers), transcribed(t, m, paths), want)
 			e, each := mustScore(t, m, manifest, 7)
 			plain, _ := mustScore(t, random(t, d, 2), manifest, 5)
 			if math.Abs(float64(e.Loss-plain.Loss)) > productTolerance*float64(plain.Loss) || e.BlankShare != plain.BlankShare {
@@ -240,6 +225,45 @@ func TestSearchStops(t *testing.T) {
 		t.Errorf("after a stop: %v", err)
 	}
 	if got := transcripts(t, m, paths[:2]...); len(got) != 2 {
+		t.Error(got)
+	}
+}
+
+// noSteps is a replica without memory for the decoder's steps.
+type noSteps struct{ update.Replica }
+
+func (r noSteps) Prepare(batches []engine.Batch[update.Variant], bytes int64) error {
+	if len(batches) > 0 && batches[0].Key.Purpose == model.Stepping {
+		return &device.OutOfMemory{What: "arena", Size: 1 << 40, Limit: 1 << 30}
+	}
+	return r.Replica.Prepare(batches, bytes)
+}
+
+// Where there is no memory for steps, that is an error of each file, and counted in a score.
+func TestStepsWithoutMemory(t *testing.T) {
+	manifest, paths := speak(t, babble(6, 1))
+	d := described(t)
+	m := newModel("without steps", d, noSteps{newReplica(t, d, 1, 2, device.NewHost())}, io.Discard)
+	if err := m.SetDecoding(Decoding{Decoder: Joint, AttentionWeight: 1}); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err := m.Transcribe(t.Context(), paths, func(x Transcript) error {
+		if n++; !OutOfMemory(x.Err) {
+			t.Errorf("%+v", x)
+		}
+		return nil
+	})
+	if err != nil || n != len(paths) {
+		t.Errorf("%d transcripts, %v", n, err)
+	}
+	if e, _ := mustScore(t, m, manifest, 6); e.Failed != 6 || e.Score.Utterances != 0 {
+		t.Errorf("%+v", e)
+	}
+	if err := m.SetDecoding(Decoding{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := transcripts(t, m, paths...); strings.Contains(strings.Join(got, " "), "error") {
 		t.Error(got)
 	}
 }

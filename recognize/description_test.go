@@ -228,3 +228,26 @@ func FuzzOldState(f *testing.F) {
 		}
 	})
 }
+
+// Another scale of samples and another upper edge of the mel bins are a part of the description, in a format that older
+// programs refuse; without them it is what it was before there were such settings.
+func TestDescriptionOfOtherFeatures(t *testing.T) {
+	plain, err := full(t).Encode()
+	if err != nil || strings.Contains(plain[metadataKey], "high_hz") || strings.Contains(plain[metadataKey], "sample_scale") ||
+		!strings.Contains(plain[metadataKey], `"format":1,`) {
+		t.Errorf("%v, %v", plain, err)
+	}
+	for _, change := range []func(*feature.Options){
+		func(f *feature.Options) { f.HighHz = -400 }, func(f *feature.Options) { f.SampleScale = 1 }, func(f *feature.Options) { f.HighHz, f.SampleScale = 3000, 2.5 },
+	} {
+		d := full(t)
+		change(&d.Features)
+		encoded, err := d.Encode()
+		if err != nil || !strings.Contains(encoded[metadataKey], `"format":3,`) {
+			t.Fatal(encoded, err)
+		}
+		if back, err := Decode(encoded); err != nil || back.Features.HighHz != d.Features.HighHz || back.Features.SampleScale != d.Features.SampleScale {
+			t.Errorf("%+v, want %+v (%v)", back, d, err)
+		}
+	}
+}

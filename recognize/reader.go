@@ -120,6 +120,9 @@ func (r *reader) tell(best []decode.Hypothesis) (out heard) {
 	}
 	if r.Units {
 		out.Words, out.Characters = r.units(best[0])
+		if len(best) > 1 {
+			r.posteriors(best, out.Words, out.Characters)
+		}
 		r.calibrate(out.Words)
 		r.calibrate(out.Characters)
 	}

@@ -34,6 +34,9 @@ func (r *Recognizer) search(ctx context.Context, readers []*reader, all []*liste
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if OutOfMemory(c.err) { // each text has it, and with other utterances there may be room
+		return nil
+	}
 	return c.err
 }
 

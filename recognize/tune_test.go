@@ -22,7 +22,7 @@ func TestTune(t *testing.T) {
 	// A language model of what the random network would write: there is something to find.
 	lm := lmOf(t, ngram.Options{Unit: ngram.Characters, Order: 3}, "ch c", "c d hc", "d", "hdh", "cdcd")
 	emitted := 0
-	got, err := m.Tune(t.Context(), []string{manifest}, Decoding{Decoder: Beam, Width: 8, LM: lm, LMWeight: 0.5}, EvaluateOptions{}, func(Trial) { emitted++ })
+	got, err := m.Tune(t.Context(), []string{manifest}, Decoding{Decoder: Beam, Width: 8, LM: lm, LMWeight: 0.5, AttentionWeight: 0.25}, EvaluateOptions{}, func(Trial) { emitted++ })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +46,11 @@ func TestTune(t *testing.T) {
 	}
 	if plain != 1 {
 		t.Errorf("%d trials without the language model", plain)
+	}
+	for i, x := range got.Trials[1:] {
+		if x.weights() == got.Trials[i].weights() || x.AttentionWeight != 0.25 {
+			t.Errorf("trial %d, %+v, changes nothing, or what doesn't take part", i+1, x)
+		}
 	}
 	if err := m.SetDecoding(got.Best.Decoding); err != nil {
 		t.Fatal(err)

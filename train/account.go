@@ -19,7 +19,7 @@ type held struct {
 	Loaders  data.Memory
 	Headroom int64 // of Go's heap: garbage until it is collected
 	Runtime  int64 // stacks, and what the Go runtime needs itself
-	Page     int64 // what showing the run takes
+	Watching int64 // what shows the run to other programs
 }
 
 // parts are the figures by name.
@@ -27,7 +27,7 @@ func (h held) parts() []part {
 	return []part{
 		{"the program itself", h.Base}, {"Go heap in use", h.Heap + h.Machines}, {"decoded sound", h.Loaders.Sound},
 		{"windows read ahead", h.Loaders.Windows}, {"scratch of the loaders", h.Loaders.Scratch}, {"Go heap's headroom", h.Headroom},
-		{"Go runtime", h.Runtime}, {"the page of listen", h.Page},
+		{"Go runtime", h.Runtime}, {"what shows the run elsewhere", h.Watching},
 	}
 }
 
@@ -45,7 +45,7 @@ func (r *run) account(machines int64) {
 	}
 	debug.FreeOSMemory()
 	now := goMemoryNow()
-	h := held{Base: r.base, Heap: now.Live, Machines: machines, Page: r.pageBytes()}
+	h := held{Base: r.base, Heap: now.Live, Machines: machines, Watching: r.cfg.Run.watchingBytes()}
 	loaders := []*data.Loader{r.sets.loader}
 	for _, s := range []*scored{r.sets.val, r.sets.test} {
 		if s != nil {

@@ -117,6 +117,9 @@ type RunConfig struct {
 	LogDir          string  `yaml:"log_dir" default:"" check:"path" zero:"checkpoint_dir" resume:"free" help:"folder for metrics.jsonl and validations.jsonl"`
 	Listen          string  `yaml:"listen" default:"" check:"any" zero:"no page" resume:"session" help:"address of a page that shows the run in a browser while it goes on: HOST:PORT, as 127.0.0.1:8420 (port 0: any that is free), or unix:PATH of a socket; figures for Prometheus are at /metrics there"`
 	ListenPublic    bool    `yaml:"listen_public" default:"false" check:"any" resume:"session" help:"allow a listen address that other machines reach: all who reach it see the run and hear its worst utterances, without a password"`
+	Tensorboard     string  `yaml:"tensorboard" default:"" check:"path" zero:"no event files" resume:"free" help:"event files for TensorBoard: true writes them beside metrics.jsonl; anything else is a folder for them, of this run alone"`
+	MLflow          string  `yaml:"mlflow" default:"" check:"any" zero:"none" resume:"free" help:"URL of an MLflow tracking server that is told of the run, such as http://127.0.0.1:5000; who asks comes from MLFLOW_TRACKING_USERNAME and _PASSWORD, or MLFLOW_TRACKING_TOKEN"`
+	MLflowExp       string  `yaml:"mlflow_experiment" default:"konkanitrain" check:"not empty" resume:"free" help:"experiment of the MLflow server that the run belongs to; it is made if it isn't there"`
 	Resume          string  `yaml:"resume" default:"" check:"path" resume:"session" help:"checkpoint to go on from: a folder, or auto for the newest whole one in checkpoint_dir"`
 	InitFrom        string  `yaml:"init_from" default:"" check:"path" resume:"session" help:"checkpoint or model.safetensors whose weights a new run starts with; its vocabulary may be another"`
 	InitPartial     bool    `yaml:"init_partial" default:"false" check:"any" resume:"session" help:"with init_from: take what fits of a model of another depth or width, and draw the rest"`

@@ -60,6 +60,7 @@ func (r *run) listen() error {
 // folderRenewed begins anew what lay in a checkpoint_dir that was removed.
 func (r *run) folderRenewed() {
 	r.renewMetrics()
+	r.board.renew(r)
 	r.remote.closeServer()
 	r.remote.server = nil
 	_ = r.listen() // which has said what is wrong

@@ -162,7 +162,7 @@ func TestMovingAveragesAreScored(t *testing.T) {
 	hand := start(t, by, nil)
 	rest := smooth
 	editAll(t, hand, func(w []float32) { rest = rest[copy(w, rest):] })
-	want, err := hand.score(t.Context(), hand.sets.val)
+	want, err := hand.score(t.Context(), hand.sets.val, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

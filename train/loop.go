@@ -71,6 +71,9 @@ func (r *run) loop(ctx context.Context) error {
 			_ = r.host.Hold("copies to and from the card", r.replica.Usage().Pinned) // where it is too much, what comes next has less
 		}
 		before := time.Now()
+		if out.Skipped == update.Made && r.due(r.cfg.Run.EvalEvery, w.Last, true) {
+			r.board.gradients(r)
+		}
 		if w.Last {
 			r.stageOf("Epoch End", fmt.Sprintf("Epoch %d End", w.Epoch+1))
 		}

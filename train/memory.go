@@ -142,6 +142,7 @@ func (r *run) planMemory() error {
 	if r.learn(); r.fit().Limit() > 0 {
 		r.replica.Forget() // what was compiled to find its price only
 	}
+	r.largest = p.most.Variant
 	r.sayLeft(p)
 	if err := r.sayChoice(whole, p); err != nil {
 		return err

@@ -16,6 +16,8 @@ type metrics struct {
 	file *os.File // nil: nothing is written
 	run  string   // what tells this run's records from others; "" where the file is this run's own
 	torn bool     // the file's last line has no end
+
+	tell func(line []byte) // gets each record too, as a line without its end; nil: nobody wants them
 }
 
 const (
@@ -66,7 +68,7 @@ type updateMetrics struct {
 
 // write appends one record. The event's own fields follow "event" and "time".
 func (m *metrics) write(event string, record any) error {
-	if m.file == nil {
+	if m.file == nil && m.tell == nil {
 		return nil
 	}
 	head, err := json.Marshal(struct {
@@ -86,6 +88,12 @@ func (m *metrics) write(event string, record any) error {
 		line = append(line, body[1:]...)
 	} else {
 		line[len(line)-1] = '}'
+	}
+	if m.tell != nil {
+		defer m.tell(line) // which may look into the file
+	}
+	if m.file == nil {
+		return nil
 	}
 	if m.torn {
 		line = append([]byte{'\n'}, line...)
@@ -125,6 +133,7 @@ func (r *run) renewMetrics() {
 		r.report.say("WARNING: the run goes on without metrics.jsonl: %v", err)
 		return
 	}
+	m.tell = r.tell
 	r.metrics = m
 }
 
@@ -136,6 +145,7 @@ func (r *run) record(event string, record any) { r.tolerate(r.metrics.write(even
 func (r *run) settle() {
 	r.tolerate(r.metrics.sync())
 	r.tolerateValidations(r.validations.sync())
+	r.board.sync(r)
 }
 
 func (r *run) tolerate(err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/data"
@@ -18,12 +19,16 @@ func (r *run) overdue() bool {
 	return r.sets.val != nil && n > 0 && s.Judged != n && (every == 0 && s.Progress.Window == 0 || every > 0 && n%every == 0)
 }
 
+// due says whether something is due that is to be done every so many updates, or where every is 0 after each epoch:
+// behind the window at hand, which gave an update or didn't.
+func (r *run) due(every int, epochDone, updated bool) bool {
+	return every == 0 && epochDone || every > 0 && updated && r.updater.Updates%every == 0
+}
+
 // milestones validates, saves and cleans up where one of these is due.
 func (r *run) milestones(ctx context.Context, epochDone, updated bool) error {
 	n := r.updater.Updates
-	due := func(every int) bool {
-		return every == 0 && epochDone || every > 0 && updated && n%every == 0
-	}
+	due := func(every int) bool { return r.due(every, epochDone, updated) }
 	if r.cfg.Run.measuring() {
 		return nil
 	}
@@ -74,13 +79,8 @@ func (r *run) saidInterrupted() error {
 }
 
 // score scores a set with the weights in memory, or with their moving averages where there are any, and names files
-// that can't be read any more.
-func (r *run) score(ctx context.Context, s *scored) (*recognize.Evaluation, error) {
-	return r.scoreEach(ctx, s, nil)
-}
-
-// scoreEach is score, and gives emit, if set, what was made of each utterance.
-func (r *run) scoreEach(ctx context.Context, s *scored, emit func(recognize.Hypothesis) error) (e *recognize.Evaluation, err error) {
+// that can't be read any more. Each of each gets what was made of each utterance; a nil one wants nothing.
+func (r *run) score(ctx context.Context, s *scored, each ...func(recognize.Hypothesis) error) (e *recognize.Evaluation, err error) {
 	if r.ledger.memory.averages {
 		if err := r.replica.ExchangeAverages(); err != nil {
 			return nil, err
@@ -91,9 +91,25 @@ func (r *run) scoreEach(ctx context.Context, s *scored, emit func(recognize.Hypo
 			}
 		}()
 	}
-	e, err = r.judge.Score(ctx, s.loader, emit)
+	e, err = r.judge.Score(ctx, s.loader, toAll(each))
 	r.warn(s.loader)
 	return e, err
+}
+
+// toAll hands on what was made of each utterance; nil where nobody wants it.
+func toAll(each []func(recognize.Hypothesis) error) func(recognize.Hypothesis) error {
+	each = slices.DeleteFunc(each, func(f func(recognize.Hypothesis) error) bool { return f == nil })
+	if len(each) == 0 {
+		return nil
+	}
+	return func(h recognize.Hypothesis) error {
+		for _, f := range each {
+			if err := f(h); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // scores says what is scored in place of the weights; "" where these are.
@@ -117,7 +133,7 @@ func (r *run) validate(ctx context.Context) error {
 	r.replica.Trim()
 	r.stage("Before Validation")
 	worst := scores.NewSummary(r.cfg.Run.WorstUtterances)
-	e, err := r.scoreEach(ctx, r.sets.val, summarize(worst))
+	e, err := r.score(ctx, r.sets.val, summarize(worst), r.board.sample())
 	if err != nil {
 		return err
 	}
@@ -133,6 +149,7 @@ func (r *run) validate(ctx context.Context) error {
 		Blanks  blanks `json:"odd_blanks,omitempty"`
 		*recognize.Evaluation
 	}{r.updater.Updates, r.scores(), odd, e})
+	r.board.samples(r)
 	return r.recordWorst(worst)
 }
 

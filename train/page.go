@@ -15,8 +15,8 @@ import (
 	"konkanitrain/update"
 )
 
-// openPage takes the address at which the run can be seen, before anything is loaded: where it can't be had, nothing was
-// begun. Whoever comes before the run has begun waits.
+// openPage takes the address at which the run can be seen, before anything is loaded: where it can't be had, nothing
+// was begun. Whoever comes before the run has begun waits.
 func (r *run) openPage() error {
 	text, public := r.cfg.Run.Listen, r.cfg.Run.ListenPublic
 	if text == "" {
@@ -71,13 +71,8 @@ func (r *run) findScored(u *scores.Utterance) *data.Utterance {
 	return nil
 }
 
-// pageBytes is what showing the run takes at most.
-func (r *run) pageBytes() int64 {
-	if r.cfg.Run.Listen == "" || r.cfg.Run.measuring() {
-		return 0
-	}
-	return watch.Bytes(1)
-}
+// showsPage says whether a page is asked for.
+func (c RunConfig) showsPage() bool { return c.Listen != "" && !c.measuring() }
 
 // mostStretches is in how many parts a step of training is recorded.
 const mostStretches = 240

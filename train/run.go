@@ -8,6 +8,7 @@ import (
 	"konkanitrain/device"
 	"konkanitrain/engine"
 	"konkanitrain/internal/machine"
+	"konkanitrain/internal/mlflow"
 	"konkanitrain/internal/rangetest"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
@@ -44,6 +45,10 @@ type run struct {
 	report      *reporter
 	metrics     *metrics
 	validations *validationLog
+	board       *board          // nil: no event files are written
+	tracker     *mlflow.Tracker // nil: no server is told of the run
+	status      mlflow.Status   // what became of it
+	largest     update.Variant  // with the most memory of those to come
 	meter       meter
 	finding     *finding // nil: the run is no range test
 
@@ -109,6 +114,7 @@ func Run(ctx context.Context, cfg Config, o Options) (*Result, error) {
 	defer r.close()
 	r.replica.Trim() // compiling has left garbage
 	err = r.ending(ctx)
+	r.status = statusOf(err)
 	return r.result(), err
 }
 
@@ -140,6 +146,8 @@ func (r *run) close() {
 		r.sayPerformance()
 		_ = r.metrics.close() // each line was written when it was due
 		_ = r.validations.close()
+		r.board.close()
+		r.closeTracker()
 	}
 	if r.replica != nil {
 		r.replica.Close()

@@ -179,6 +179,10 @@ func (r *run) begin() error {
 		if r.metrics, err = openMetrics(r.logDir(), r.logRun()); err != nil {
 			return err
 		}
+		r.metrics.tell = r.tell
+		if err := r.openBoard(); err != nil {
+			return err
+		}
 		if err := r.openValidations(); err != nil {
 			return err
 		}
@@ -196,6 +200,9 @@ func (r *run) begin() error {
 	r.recordValidation("start", first)
 	first["total"], first["parameters"], first["workers"], first["config"] = r.total(), s.Parameters, r.replica.Wishes().Workers, s.Config
 	r.record("start", first)
+	if err := r.openTracker(); err != nil { // what was told before the start is of another run
+		return err
+	}
 	r.report.begin(pace{begun: r.updater.Updates, total: r.total(), epochs: r.epochs(), sorted: r.cfg.Data.SortFirstEpochs})
 	r.ledger.started = time.Now()
 	return nil

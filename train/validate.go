@@ -8,6 +8,7 @@ import (
 	"konkanitrain/data"
 	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
+	"konkanitrain/internal/mlflow"
 	"konkanitrain/internal/settings"
 	"konkanitrain/internal/watch"
 	"konkanitrain/update"
@@ -35,6 +36,11 @@ func (c Config) Validate() error {
 	p.Require(r.Resume == "" || r.InitFrom == "", "resume init_from", "resume and init_from are both set: a resumed run has its weights already")
 	p.Require(!r.FindLR || r.ProfileSteps == 0, "find_lr profile_steps", "find_lr and profile_steps are both set, and each measures something else and stops: leave one of them out")
 	p.Require(r.InitFrom != "" || !r.InitPartial, "init_partial init_from", "init_partial is on, and init_from names no model to take anything from")
+	if r.MLflow != "" {
+		if err := mlflow.CheckServer(r.MLflow); err != nil {
+			p.Add(settings.About("mlflow", fmt.Errorf("mlflow: %w", err)))
+		}
+	}
 	p.Add(settings.About("device", r.device().Check()))
 	if r.Listen != "" {
 		if _, err := watch.ParseAddress(r.Listen, r.ListenPublic); err != nil {

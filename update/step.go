@@ -43,7 +43,10 @@ func (r *Runner) Steps(steps []Step) error {
 		s.pass.Batches = append(s.pass.Batches, engine.Batch[Variant]{Key: s.variant(&steps[i]), Worker: i % workers})
 	}
 	if err := r.Replica.Prepare(s.pass.Batches, 0); err != nil {
-		return err
+		r.Replica.Shrink(0) // arenas were as large as the encoder's, and may have left no room for a larger one
+		if err := r.Replica.Prepare(s.pass.Batches, 0); err != nil {
+			return err
+		}
 	}
 	return r.Replica.Run(&s.pass)
 }

@@ -18,7 +18,7 @@ type reporting struct {
 	By         []string `yaml:"by" default:"" check:"words" help:"rates of parts of the set: by length (seconds of sound), by speaker, or by the values of a key of the manifest; may be given several times"`
 	Worst      int      `yaml:"worst" default:"3" check:"0..10000" zero:"none" help:"how many of the worst utterances are shown: those with the highest error rates of characters"`
 	Against    string   `yaml:"against" default:"" check:"path" help:"another model, given as checkpoint is, to compare with on the same utterances; or what an earlier eval has written as --alignments FILE.jsonl, of a model that was asked in another way"`
-	Resamples  int      `yaml:"resamples" default:"10000" check:"0..1000000" zero:"no intervals" help:"draws for confidence intervals and comparisons"`
+	Resamples  int      `yaml:"resamples" default:"2000" check:"0..1000000" zero:"no intervals" help:"draws for confidence intervals and comparisons"`
 	Seed       uint64   `yaml:"seed" default:"1" check:"any" help:"seed of these draws"`
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"konkanitrain/internal/settings"
 	"konkanitrain/internal/words"
 	"konkanitrain/recognize"
-	"konkanitrain/train"
 )
 
 // exportConfig is the settings of export.
@@ -73,7 +71,7 @@ func runExport(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	options := c.options()
-	if options.Settings, err = changedSettings(m); err != nil {
+	if options.Training, err = trainingOf(paths[0], m); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -127,13 +125,19 @@ func (c *exportConfig) options() export.Options {
 	}
 }
 
-// changedSettings are those of a model's training that are not the defaults; none where they are not known.
-func changedSettings(m *recognize.Stored) ([]string, error) {
-	var state struct{ Config json.RawMessage }
-	if len(m.State) == 0 || json.Unmarshal(m.State, &state) != nil {
-		return nil, nil
+// trainingOf is what is known of a model's training, for its card. The score of the test set is that of the model that
+// a run came to in the end.
+func trainingOf(asked string, m *recognize.Stored) (t export.Training, err error) {
+	a := &about{Asked: asked}
+	if err := a.addRun(m); err != nil || a.Training == nil {
+		return t, err
 	}
-	return train.Changed(state.Config)
+	h := a.Training
+	t = export.Training{Train: h.Train, Validate: h.Validate, Test: h.Test, Utterances: h.Size, Seconds: h.Sound, Epochs: h.Epochs, Settings: h.Settings}
+	if n := len(a.Scores); n > 0 && a.Kind == aRun && a.Scores[n-1].Event == "test" {
+		t.Tested = &export.Rates{WER: a.Scores[n-1].WER, CER: a.Scores[n-1].CER}
+	}
+	return t, nil
 }
 
 // exportText is the report for people.
@@ -147,7 +151,7 @@ func exportText(r *export.Report, weights string) string {
 		fmt.Fprintf(&b, "NOTE: %s\n", n)
 	}
 	if r.Slot != nil && len(r.Warnings) == 0 {
-		fmt.Fprintf(&b, "sherpa-onnx loads it as %s (OfflineRecognizer.%s in Python) and transcribes as konkanitrain does\n", r.Slot.Name, r.Slot.Method)
+		fmt.Fprintf(&b, "sherpa-onnx loads it as %s (OfflineRecognizer.%s in Python) and transcribes as konkanitrain does with --decoder greedy\n", r.Slot.Name, r.Slot.Method)
 	}
 	return b.String()
 }

@@ -156,6 +156,9 @@ func (o *trainOptions) checkMachine(config *train.Config) error {
 	if r.LogDir != "" {
 		problems = append(problems, writable("log_dir", r.LogDir))
 	}
+	if folder := r.BoardFolder(); folder != "" {
+		problems = append(problems, writable("tensorboard", folder))
+	}
 	if err := errors.Join(problems...); err != nil {
 		device.Close()
 		return err

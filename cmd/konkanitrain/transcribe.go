@@ -48,6 +48,14 @@ pieces overlap, and are joined where both say the same. Memory doesn't depend on
 before. What can't be read is named on standard error and the others go on; the exit code is 1 then. Ctrl-C stops at
 once, with exit code 130. With --output FILE what was done stays in the file, and the same command goes on behind it,
 also in the middle of a long sound; with --output FOLDER those are passed over that have their file already.
+
+  konkanitrain transcribe --checkpoint runs/first --decoder beam --lm lm.arpa.gz --format srt --output subtitles *.wav
+  konkanitrain transcribe --checkpoint runs/first --decoding decoding.yaml one.wav
+
+eval --tune finds the weights, and eval --save_decoding writes the file that --decoding reads. In all formats but text
+there are words with their times, from the likeliest path of CTC that writes the text, and their confidences, 0 to 1:
+how sure the network was of what it heard, and how many of the search's hypotheses have the word. With the calibration
+of such a file they are the shares of words that are right.
 ` + o.usages(), nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"konkanitrain/internal/settings"
@@ -69,7 +70,11 @@ func runWatch(ctx context.Context, args []string, s streams) error {
 		if err != nil {
 			return err
 		}
-		sources = append(sources, found...)
+		for _, source := range found {
+			if !slices.ContainsFunc(sources, func(s watch.Source) bool { return s.Name == source.Name }) {
+				sources = append(sources, source)
+			}
+		}
 	}
 	listener, err := address.Listen(c.ListenPublic)
 	if err != nil {

@@ -53,6 +53,11 @@ func New(name string, r io.ReaderAt, size int64) (*File, error) {
 	}
 	length := binary.LittleEndian.Uint64(prefix[:])
 	if length > MaxHeader || int64(length) > size-8 {
+		var first [1]byte
+		if n, _ := r.ReadAt(first[:], 8); n == 1 && first[0] != '{' {
+			return nil, fmt.Errorf("%s: not a safetensors file: it begins with %q, and no header follows (one of %d bytes is announced, the limit is %d)",
+				name, prefix, length, MaxHeader)
+		}
 		return nil, fmt.Errorf("%s: not a whole safetensors file: a header of %d bytes is announced in a file of %d (limit %d)",
 			name, length, size, MaxHeader)
 	}

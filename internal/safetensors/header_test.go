@@ -30,6 +30,7 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 	}{
 		{"shortest", []byte("short")},
 		{"announced", file("{}", 0)[:9]},
+		{`not a safetensors file: it begins with "RIFF\x00\x01\x02\x03", and no header`, []byte("RIFF\x00\x01\x02\x03WAVEfmt ")},
 		{"announced", append(binary.LittleEndian.AppendUint64(nil, math.MaxUint64), "{}"...)},
 		{"doesn't start", file("", 0)},
 		{"doesn't start", file(" {}", 0)},

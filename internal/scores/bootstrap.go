@@ -2,7 +2,9 @@ package scores
 
 import (
 	"math"
+	"runtime"
 	"slices"
+	"sync"
 
 	"konkanitrain/internal/philox"
 )
@@ -29,7 +31,7 @@ const (
 )
 
 // tally is the errors of an utterance and the tokens of its reference, or sums of these.
-type tally struct{ errors, ref int }
+type tally struct{ errors, ref int64 }
 
 // rate is as text.Counts has it.
 func (t tally) rate() float64 { return float64(t.errors) / float64(max(t.ref, 1)) }
@@ -39,16 +41,16 @@ func (t *tally) add(o tally) {
 	t.ref += o.ref
 }
 
-// outcome is the errors of words and of characters of an utterance, or sums of these.
-type outcome struct{ words, chars tally }
+// outcome is the errors of words and of characters of an utterance. A set has very many.
+type outcome struct{ words, chars small }
+
+// small is a tally of one utterance.
+type small struct{ errors, ref int32 }
+
+func (s small) tally() tally { return tally{int64(s.errors), int64(s.ref)} }
 
 func outcomeOf(u *Utterance) outcome {
-	return outcome{tally{u.Words.Errors(), u.Words.Ref}, tally{u.Chars.Errors(), u.Chars.Ref}}
-}
-
-func (o *outcome) add(p outcome) {
-	o.words.add(p.words)
-	o.chars.add(p.chars)
+	return outcome{small{int32(u.Words.Errors()), int32(u.Words.Ref)}, small{int32(u.Chars.Errors()), int32(u.Chars.Ref)}}
 }
 
 // Intervals are those of both error rates.
@@ -59,27 +61,51 @@ type Intervals struct {
 
 // intervals estimates how far the rates of a set may be from those of all speech of its kind: by the bootstrap (Bisani
 // and Ney, "Bootstrap estimates for confidence intervals in ASR performance evaluation", ICASSP 2004, section 2). As
-// many utterances as there are get drawn with replacement, many times, and the middle 95 % of the rates so found are the
-// interval (Efron's percentiles). Utterances are drawn as wholes, since errors in one depend on each other; where those
-// of a speaker do too, the true interval is wider. nil for fewer than two utterances.
+// many utterances as there are get drawn with replacement, many times, and the middle 95 % of the rates so found are
+// the interval (Efron's percentiles). Utterances are drawn as wholes, since errors in one depend on each other; where
+// those of a speaker do too, the true interval is wider. nil for fewer than two utterances.
 func (s Sampling) intervals(list []outcome) *Intervals {
 	if len(list) < 2 || s.Resamples < 1 {
 		return nil
 	}
 	wer, cer := make([]float64, s.Resamples), make([]float64, s.Resamples)
-	for k := range wer {
-		var sum outcome
-		s.draw(k, len(list), func(i int) { sum.add(list[i]) })
-		wer[k], cer[k] = sum.words.rate(), sum.chars.rate()
-	}
+	s.each(func(k int) {
+		var words, chars tally
+		s.draw(k, len(list), func(i int) {
+			words.add(list[i].words.tally())
+			chars.add(list[i].chars.tally())
+		})
+		wer[k], cer[k] = words.rate(), chars.rate()
+	})
 	return &Intervals{middle(wer), middle(cer)}
 }
 
-// draw draws the utterances of resample k, n of n.
+// each does something for every resample, on all cores.
+func (s Sampling) each(do func(k int)) {
+	var wait sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		wait.Go(func() {
+			for k := w; k < s.Resamples; k += workers {
+				do(k)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// draw draws the utterances of resample k, n of n, n below 2^32, as philox.Stream's IntN does, but from half as many
+// bits.
 func (s Sampling) draw(k, n int, use func(i int)) {
 	stream := philox.NewStream(philox.Key(s.Seed, uint64(k)), siteResample)
+	size := uint64(n)
+	tooFew := uint64(-uint32(n) % uint32(n)) // draws that would favor some
 	for range n {
-		use(stream.IntN(n))
+		x := uint64(stream.Uint32()) * size
+		for uint64(uint32(x)) < tooFew {
+			x = uint64(stream.Uint32()) * size
+		}
+		use(int(x >> 32))
 	}
 }
 
@@ -127,24 +153,18 @@ type Contrast struct {
 // they change sides; p is the share of trials, the one that was seen included, with a difference at least as large.
 // (Gillick and Cox, ICASSP 1989, compare the same pairs by the normal distribution, which needs many.)
 func (s Sampling) compare(this, other []outcome, c *Comparison) {
-	words := func(o *outcome) *tally { return &o.words }
-	chars := func(o *outcome) *tally { return &o.chars }
+	words := func(o *outcome) tally { return o.words.tally() }
+	chars := func(o *outcome) tally { return o.chars.tally() }
 	c.Utterances, c.Sampling = len(this), s
-	var a, b outcome
-	for i := range this {
-		a.add(this[i])
-		b.add(other[i])
-	}
-	c.This, c.Other = Rates{a.words.rate(), a.chars.rate()}, Rates{b.words.rate(), b.chars.rate()}
-	c.Words, c.Chars = s.contrast(this, other, words), s.contrast(this, other, chars)
+	c.Words, c.This.WER, c.Other.WER = s.contrast(this, other, words)
+	c.Chars, c.This.CER, c.Other.CER = s.contrast(this, other, chars)
 }
 
-// contrast compares what part finds in an outcome.
-func (s Sampling) contrast(this, other []outcome, part func(*outcome) *tally) Contrast {
-	var c Contrast
+// contrast compares what part finds in an outcome, and says the rates too.
+func (s Sampling) contrast(this, other []outcome, part func(*outcome) tally) (c Contrast, here, there float64) {
 	var a, b tally
 	for i := range this {
-		x, y := *part(&this[i]), *part(&other[i])
+		x, y := part(&this[i]), part(&other[i])
 		a.add(x)
 		b.add(y)
 		if x.errors < y.errors {
@@ -153,36 +173,40 @@ func (s Sampling) contrast(this, other []outcome, part func(*outcome) *tally) Co
 			c.More++
 		}
 	}
-	c.Difference, c.P = a.rate()-b.rate(), 1
+	here, there = a.rate(), b.rate()
+	c.Difference, c.P = here-there, 1
 	if s.Resamples < 1 || len(this) < 2 {
-		return c
+		return c, here, there
 	}
-	differences := make([]float64, s.Resamples)
-	better, atLeast := 0, 0
-	for k := range differences {
+	differences, swaps := make([]float64, s.Resamples), make([]float64, s.Resamples)
+	s.each(func(k int) {
 		var a, b tally
 		s.draw(k, len(this), func(i int) {
-			a.add(*part(&this[i]))
-			b.add(*part(&other[i]))
+			a.add(part(&this[i]))
+			b.add(part(&other[i]))
 		})
-		if differences[k] = a.rate() - b.rate(); differences[k] < 0 {
+		differences[k], swaps[k] = a.rate()-b.rate(), s.swapped(k, this, other, part)
+	})
+	better, atLeast := 0, 0
+	for k := range differences {
+		if differences[k] < 0 {
 			better++
 		}
-		if math.Abs(s.swapped(k, this, other, part)) >= math.Abs(c.Difference)*(1-rounding) {
+		if math.Abs(swaps[k]) >= math.Abs(c.Difference)*(1-rounding) {
 			atLeast++
 		}
 	}
 	interval := middle(differences)
 	c.Interval, c.Better = &interval, float64(better)/float64(s.Resamples)
 	c.P = float64(1+atLeast) / float64(1+s.Resamples)
-	return c
+	return c, here, there
 }
 
 // rounding is more than what rounding changes of a rate, as a share.
 const rounding = 1e-12
 
 // swapped is the difference in trial k, in which some utterances have changed sides.
-func (s Sampling) swapped(k int, this, other []outcome, part func(*outcome) *tally) float64 {
+func (s Sampling) swapped(k int, this, other []outcome, part func(*outcome) tally) float64 {
 	stream := philox.NewStream(philox.Key(s.Seed, uint64(k)), siteSwap)
 	var a, b tally
 	coins := uint32(0)
@@ -190,7 +214,7 @@ func (s Sampling) swapped(k int, this, other []outcome, part func(*outcome) *tal
 		if i%32 == 0 {
 			coins = stream.Uint32()
 		}
-		x, y := *part(&this[i]), *part(&other[i])
+		x, y := part(&this[i]), part(&other[i])
 		if coins>>(i%32)&1 == 1 {
 			x, y = y, x
 		}

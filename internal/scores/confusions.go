@@ -16,9 +16,14 @@ type Confusion struct {
 
 // Confusions counts what was put against what.
 type Confusions struct {
-	counts map[Pair]int
-	edits  text.Counts
+	counts    map[Pair]int
+	edits     text.Counts
+	uncounted int // errors that are none of counts
+	most      int // different ones that are counted; 0 for mostConfusions
 }
+
+// mostConfusions is how many different ones are counted: their texts take some 100 MB.
+const mostConfusions = 1 << 20
 
 // Add counts an alignment.
 func (c *Confusions) Add(pairs []Pair) {
@@ -28,9 +33,14 @@ func (c *Confusions) Add(pairs []Pair) {
 	for _, p := range pairs {
 		e := p.Edit()
 		c.edits.Add(e.counts())
-		if e != Same {
-			c.counts[p]++
+		if e == Same {
+			continue
 		}
+		if c.counts[p] == 0 && len(c.counts) >= cmp.Or(c.most, mostConfusions) {
+			c.uncounted++
+			continue
+		}
+		c.counts[p]++
 	}
 }
 

@@ -28,7 +28,7 @@ type Group struct {
 	CER        float64     `json:"cer"`
 	Intervals  *Intervals  `json:"intervals,omitempty"` // nil of fewer than two utterances
 
-	outcomes []outcome
+	members []int32 // their places among all utterances
 }
 
 // Breakdown is the groups by one key.
@@ -65,8 +65,8 @@ func newGrouping(key string) *grouping {
 	return &grouping{key, map[string]*Group{}, map[string]int{}}
 }
 
-// add counts an utterance; value is that of its manifest.
-func (g *grouping) add(u *Utterance, value string) {
+// add counts utterance i; value is that of its manifest.
+func (g *grouping) add(i int, u *Utterance, value string) {
 	switch g.key {
 	case ByLength:
 		var place int
@@ -84,11 +84,11 @@ func (g *grouping) add(u *Utterance, value string) {
 	one.Seconds += u.Seconds
 	one.Words.Add(u.Words)
 	one.Chars.Add(u.Chars)
-	one.outcomes = append(one.outcomes, outcomeOf(u))
+	one.members = append(one.members, int32(i))
 }
 
-// breakdown is the groups with their intervals.
-func (g *grouping) breakdown(s Sampling) Breakdown {
+// breakdown is the groups with their intervals, of these utterances.
+func (g *grouping) breakdown(s Sampling, all []scored) Breakdown {
 	b := Breakdown{Key: g.key, Groups: []Group{}}
 	for _, values := range g.parts(slices.SortedFunc(maps.Keys(g.groups), g.compare)) {
 		one := *g.groups[values[0]]
@@ -98,7 +98,7 @@ func (g *grouping) breakdown(s Sampling) Breakdown {
 		if last := values[len(values)-1]; last != values[0] {
 			one.Value += " to " + last
 		}
-		one.WER, one.CER, one.Intervals = one.Words.Rate(), one.Chars.Rate(), s.intervals(one.outcomes)
+		one.WER, one.CER, one.Intervals = one.Words.Rate(), one.Chars.Rate(), s.intervals(one.outcomes(all))
 		b.Groups = append(b.Groups, one)
 	}
 	return b
@@ -110,7 +110,16 @@ func (g *Group) merge(o *Group) {
 	g.Seconds += o.Seconds
 	g.Words.Add(o.Words)
 	g.Chars.Add(o.Chars)
-	g.outcomes = slices.Concat(g.outcomes, o.outcomes)
+	g.members = slices.Concat(g.members, o.members)
+}
+
+// outcomes are those of its utterances.
+func (g *Group) outcomes(all []scored) []outcome {
+	list := make([]outcome, len(g.members))
+	for k, i := range g.members {
+		list[k] = all[i].outcome
+	}
+	return list
 }
 
 // Of numbers with more different values than mostNumbers, quarters make groups.

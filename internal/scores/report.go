@@ -1,6 +1,9 @@
 package scores
 
-import "konkanitrain/data/text"
+import (
+	"konkanitrain/data/text"
+	"konkanitrain/internal/philox"
+)
 
 // Options say what a Report has.
 type Options struct {
@@ -23,9 +26,13 @@ type Report struct {
 	By         []Breakdown   `json:"by"`
 	Worst      []Utterance   `json:"worst"`
 
-	outcomes map[string]outcome
-	refs     map[string]string
-	ids      []string // in their order
+	all []scored // utterances, in their order
+}
+
+// scored is an utterance that was scored, in few bytes.
+type scored struct {
+	id, ref uint64 // philox.ID of its id and of its reference
+	outcome
 }
 
 // ConfusionSets are the commonest confusions, 100 of a kind at most; of how many kinds each is one.
@@ -34,6 +41,7 @@ type ConfusionSets struct {
 	Clusters    []Confusion `json:"clusters"`
 	AllWords    int         `json:"all_words"`    // different ones
 	AllClusters int         `json:"all_clusters"` // different ones
+	Uncounted   int         `json:"uncounted"`    // errors of kinds that came when a million others were known
 }
 
 // Collector makes a Report while a set is scored.
@@ -44,14 +52,12 @@ type Collector struct {
 	clusters  Confusions
 	groupings []*grouping
 	report    Report
-	all       []outcome
 }
 
 // NewCollector makes a report with these options.
 func NewCollector(o Options) *Collector {
 	c := &Collector{o: o, worst: NewWorst(o.Worst)}
 	c.report.Level, c.report.Sampling = Level, o.Sampling
-	c.report.outcomes, c.report.refs = map[string]outcome{}, map[string]string{}
 	for _, key := range o.By {
 		c.groupings = append(c.groupings, newGrouping(key))
 	}
@@ -70,23 +76,24 @@ func (c *Collector) Add(u Utterance, values []string) {
 		if i < len(values) {
 			value = values[i]
 		}
-		g.add(&u, value)
+		g.add(len(c.report.all), &u, value)
 	}
-	one := outcomeOf(&u)
-	c.all = append(c.all, one)
-	c.report.ids = append(c.report.ids, u.ID)
-	c.report.outcomes[u.ID], c.report.refs[u.ID] = one, u.Reference
+	c.report.all = append(c.report.all, scored{philox.ID(u.ID), philox.ID(u.Reference), outcomeOf(&u)})
 }
 
 // Report is what the set has come to.
 func (c *Collector) Report() *Report {
 	r := c.report
-	r.Intervals = c.o.intervals(c.all)
+	outcomes := make([]outcome, len(r.all))
+	for i, x := range r.all {
+		outcomes[i] = x.outcome
+	}
+	r.Intervals = c.o.intervals(outcomes)
 	r.Clusters = c.clusters.edits
-	r.Confusions = ConfusionSets{c.words.Common(listed), c.clusters.Common(listed), len(c.words.counts), len(c.clusters.counts)}
+	r.Confusions = ConfusionSets{c.words.Common(listed), c.clusters.Common(listed), len(c.words.counts), len(c.clusters.counts), c.words.uncounted + c.clusters.uncounted}
 	r.Worst, r.By = c.worst.List(), []Breakdown{}
 	for _, g := range c.groupings {
-		r.By = append(r.By, g.breakdown(c.o.Sampling))
+		r.By = append(r.By, g.breakdown(c.o.Sampling, r.all))
 	}
 	return &r
 }
@@ -94,19 +101,23 @@ func (c *Collector) Report() *Report {
 // Against compares a model with another, of which this is the report on the same set.
 func (r *Report) Against(other *Report) *Comparison {
 	c := &Comparison{}
+	places := map[uint64]int{}
+	for i, x := range other.all {
+		places[x.id] = i
+	}
 	var this, that []outcome
-	for _, id := range r.ids {
-		o, both := other.outcomes[id]
+	for _, x := range r.all {
+		i, both := places[x.id]
 		if !both {
 			c.OnlyThis++
 			continue
 		}
-		if r.refs[id] != other.refs[id] {
+		if x.ref != other.all[i].ref {
 			c.Unlike++
 		}
-		this, that = append(this, r.outcomes[id]), append(that, o)
+		this, that = append(this, x.outcome), append(that, other.all[i].outcome)
 	}
-	c.OnlyOther = len(other.ids) - len(this)
+	c.OnlyOther = len(other.all) - len(this)
 	r.Sampling.compare(this, that, c)
 	return c
 }

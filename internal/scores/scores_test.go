@@ -12,8 +12,8 @@ import (
 	"konkanitrain/data/text"
 )
 
-// scored is an utterance with these errors of words and characters.
-func scored(id string, words, chars, ref int, loss float64) Utterance {
+// wrong is an utterance with these errors of words and characters.
+func wrong(id string, words, chars, ref int, loss float64) Utterance {
 	return Utterance{ID: id, Words: text.Counts{Sub: words, Ref: ref}, Chars: text.Counts{Del: chars, Ref: ref}, Loss: &loss}
 }
 
@@ -28,11 +28,11 @@ func ids(list []Utterance) string {
 // The order is that of the documentation, one rule after the other.
 func TestWorstOrder(t *testing.T) {
 	w := NewWorst(10)
-	endless := scored("no-loss", 1, 5, 10, 0)
+	endless := wrong("no-loss", 1, 5, 10, 0)
 	endless.Loss = nil
 	for _, u := range []Utterance{
-		scored("right", 0, 0, 10, 50), scored("rate", 1, 3, 4, 1), scored("a", 1, 5, 10, 1), scored("words", 2, 5, 10, 1),
-		scored("loss", 1, 5, 10, 2), scored("b", 1, 5, 10, 1), scored("errors", 1, 10, 20, 1), endless, scored("word", 1, 0, 10, 9),
+		wrong("right", 0, 0, 10, 50), wrong("rate", 1, 3, 4, 1), wrong("a", 1, 5, 10, 1), wrong("words", 2, 5, 10, 1),
+		wrong("loss", 1, 5, 10, 2), wrong("b", 1, 5, 10, 1), wrong("errors", 1, 10, 20, 1), endless, wrong("word", 1, 0, 10, 9),
 	} {
 		w.Add(u)
 	}
@@ -40,7 +40,7 @@ func TestWorstOrder(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	none := NewWorst(0)
-	none.Add(scored("x", 1, 1, 1, 1))
+	none.Add(wrong("x", 1, 1, 1, 1))
 	if list := none.List(); list == nil || len(list) != 0 {
 		t.Errorf("%v", list)
 	}
@@ -51,7 +51,7 @@ func TestWorstIsTheFrontOfAll(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	var all []Utterance
 	for i := range 300 {
-		all = append(all, scored(fmt.Sprint(i), rng.Intn(3), rng.Intn(6), 1+rng.Intn(6), float64(rng.Intn(3))))
+		all = append(all, wrong(fmt.Sprint(i), rng.Intn(3), rng.Intn(6), 1+rng.Intn(6), float64(rng.Intn(3))))
 	}
 	whole := NewWorst(len(all))
 	for _, u := range all {
@@ -87,11 +87,11 @@ func TestHistogram(t *testing.T) {
 func TestSummary(t *testing.T) {
 	s := NewSummary(50)
 	for i := range 40 {
-		u := scored(fmt.Sprint(i), 1, 5, 5+i, 1)
+		u := wrong(fmt.Sprint(i), 1, 5, 5+i, 1)
 		u.Reference = strings.Repeat("ं", 1000) // 3 bytes each
 		s.Add(u)
 	}
-	s.Add(scored("right", 0, 0, 3, 1))
+	s.Add(wrong("right", 0, 0, 3, 1))
 	s.Fail()
 	v, err := s.Validation(7, "moving averages")
 	if err != nil || v.Update != 7 || v.Weights != "moving averages" || v.Utterances != 41 || v.Wrong != 40 || v.Failed != 1 || v.Rates.Words[0] != 1 {

@@ -7,6 +7,6 @@
 // Event (tensorflow/core/util/event.proto and framework/summary.proto). The first has the version of the format, and
 // here also whose file it is.
 //
-// A folder is one run, whose files TensorBoard reads in the order of their names. Each session of a run writes a file of
-// its own, so that what a killed one has torn off stays at an end of a file, where readers expect it.
+// A folder is one run, whose files TensorBoard reads in the order of their names. Each session of a run writes a file
+// of its own, so that what a killed one has torn off stays at an end of a file, where readers expect it.
 package tensorboard

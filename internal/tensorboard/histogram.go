@@ -30,8 +30,8 @@ func (h *Histogram) Add(x float32) {
 // Len is the number of values.
 func (h *Histogram) Len() int64 { return h.n }
 
-// Squares is the sum of the values' squares.
-func (h *Histogram) Squares() float64 { return h.sqrs }
+// Norm is the root of the sum of the values' squares.
+func (h *Histogram) Norm() float64 { return math.Sqrt(h.sqrs) }
 
 // octaves below the largest magnitude that have buckets of their own.
 const octaves = 20

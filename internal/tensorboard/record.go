@@ -48,8 +48,8 @@ func NewReader(in io.Reader) *Reader { return &Reader{in: bufio.NewReader(in)} }
 // At is where the record begins that Next reads next, in bytes.
 func (r *Reader) At() int64 { return r.at }
 
-// Next is the next record's event. At the end of the file the error is io.EOF, or ErrTorn; any other means that the file
-// is damaged, and nothing behind it can be read.
+// Next is the next record's event. At the end of the file the error is io.EOF, or ErrTorn; any other means that the
+// file is damaged, and nothing behind it can be read.
 func (r *Reader) Next() (*Event, error) {
 	var head [headBytes]byte
 	if _, err := io.ReadFull(r.in, head[:]); err != nil {

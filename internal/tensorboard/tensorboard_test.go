@@ -169,7 +169,7 @@ func TestHistogram(t *testing.T) {
 		if !slices.IsSorted(b.Limits) || len(b.Limits) != len(b.Counts) || len(b.Limits) > 2*4*octaves+1 || h.Len() != int64(len(values)) {
 			t.Fatalf("%s: %+v", name, b)
 		}
-		if b.Num != float64(len(values)) || b.Sum != sum || b.Squares != squares || h.Squares() != squares ||
+		if b.Num != float64(len(values)) || b.Sum != sum || b.Squares != squares || h.Norm() != math.Sqrt(squares) ||
 			b.Min != float64(slices.Min(values)) || b.Max != float64(slices.Max(values)) || b.Max > b.Limits[len(b.Limits)-1] {
 			t.Errorf("%s: %+v", name, b)
 		}

@@ -117,6 +117,9 @@ func (w *Writer) Show(step int, values ...Value) error {
 	return w.write(&Event{Step: int64(step), Values: values})
 }
 
+// Name is the file's path.
+func (w *Writer) Name() string { return w.file.Name() }
+
 // Sync makes what is written durable.
 func (w *Writer) Sync() error { return w.file.Sync() }
 
@@ -139,8 +142,8 @@ func Histo(tag string, h *Histogram) Value { return Value{Tag: tag, Histo: h.Buc
 func Picture(tag string, image Image) Value { return Value{Tag: tag, Image: &image} }
 
 // Forget removes from a run's files in a folder what gone names by its tag and step, and ends that were torn off or are
-// damaged; replace gives a file a new content, which fill writes, in one step. removed counts the values. Files of other
-// runs, and files that lose nothing, stay as they are.
+// damaged; replace gives a file a new content, which fill writes, in one step. removed counts the values. Files of
+// other runs, and files that lose nothing, stay as they are.
 func Forget(dir, run string, gone func(tag string, step int) bool, replace func(path string, fill func(io.Writer) error) error) (removed int, err error) {
 	names, err := own(dir)
 	if errors.Is(err, os.ErrNotExist) {

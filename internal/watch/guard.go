@@ -20,8 +20,8 @@ const (
 	idlePatience   = 60 * time.Second
 )
 
-// guard refuses what is no reading of this page by its own address: other methods, bodies, other sites' pages, and names
-// that aren't this machine's, by which a page of another site could pass for this one (DNS rebinding).
+// guard refuses what is no reading of this page by its own address: other methods, bodies, other sites' pages, and
+// names that aren't this machine's, by which a page of another site could pass for this one (DNS rebinding).
 func (s *Server) guard(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !s.enter() {

@@ -52,7 +52,7 @@ const (
 	maxPoints = 2000
 )
 
-// Bytes is what a server of this many runs takes at most in memory, about: histories, views, what is parsed, and sounds.
+// Bytes is about what a server of this many runs takes at most: histories, views, what is parsed, and sounds.
 func Bytes(runs int) int64 {
 	history := mostPoints*pointBytes(len(figures)) + mostValidations*pointBytes(len(rates))
 	return int64(runs)*3/2*history + soundBytes + 6<<20

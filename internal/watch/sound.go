@@ -18,7 +18,7 @@ const (
 	soundWait    = 5 * time.Second
 )
 
-// soundBytes is what sounds take at most: samples at 48 kHz of one, with what resampling needs, and WAV files at 16 kHz.
+// soundBytes is what sounds take at most: samples of one at 48 kHz, what resampling needs, and WAV files at 16 kHz.
 const soundBytes = soundSeconds * (2*4*48000 + mostSounds*2*16000)
 
 // fileOf is a worst utterance as one of a file, for one whose set isn't loaded.

@@ -34,8 +34,8 @@ func newValidations(dir, run string) *validations {
 	return &validations{run: run, tail: tail{path: filepath.Join(dir, validationsFile)}}
 }
 
-// read takes up what is new in the file. What is before a new run's start is an earlier run's. A record of an update that
-// there was before, or of an earlier one, is of a run that went back: later ones are forgotten.
+// read takes up what is new in the file. What is before a new run's start is an earlier run's. A record of an update
+// that there was before, or of an earlier one, is of a run that went back: later ones are forgotten.
 func (v *validations) read() error {
 	return v.tail.next(func() { v.places, v.version = nil, v.version+1 }, func(at int64, text []byte) {
 		var r struct {

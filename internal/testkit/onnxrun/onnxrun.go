@@ -1,5 +1,5 @@
-// Package onnxrun runs ONNX models with PyPI's onnx and onnxruntime, in tests. The environment's KONKANITRAIN_ONNX names
-// a Python that has both.
+// Package onnxrun runs ONNX models with PyPI's onnx and onnxruntime, in tests. The environment's KONKANITRAIN_ONNX
+// names a Python that has both.
 package onnxrun
 
 import (
@@ -86,17 +86,17 @@ func Run(t testing.TB, jobs []Job) []Result {
 		list = append(list, written{path, j.Inside, j.Runs})
 	}
 	var results []Result
-	Python(t, script, list, &results)
+	Python(t, Variable, script, list, &results)
 	if len(results) != len(jobs) {
 		t.Fatalf("%d results of %d models", len(results), len(jobs))
 	}
 	return results
 }
 
-// Python runs a script of Python on in, as JSON, and reads its answer into out.
-func Python(t testing.TB, script []byte, in, out any) {
+// Python runs a script on in, as JSON, by the Python that an environment variable names, and reads the answer into out.
+func Python(t testing.TB, variable string, script []byte, in, out any) {
 	t.Helper()
-	python := Need(t, Variable, "a Python with onnx, onnxruntime and sherpa-onnx")
+	python := Need(t, variable, "a Python that has what the script imports, as .ci/run installs it")
 	path := filepath.Join(t.TempDir(), "script.py")
 	question, err := json.Marshal(in)
 	if err == nil {
