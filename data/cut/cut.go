@@ -194,7 +194,7 @@ func (c *Cutter) pause(l levels) (end, next int, ok bool) {
 	best, until := 0, len(l.energy) // frames of the pause chosen, and up to where a longer one may follow
 	for from := 0; from < until; {
 		to, pause := l.run(from)
-		if pause && from >= early && float64(to-from) >= longer*float64(best) {
+		if pause && from >= min(early, len(l.energy)/4) && float64(to-from) >= longer*float64(best) {
 			if best < clearly && to-from >= clearly {
 				until = min(to+soon, until)
 			}

@@ -12,7 +12,7 @@ const (
 	clearly   = 25   // frames of a pause that is cut in, unless within
 	soon      = 300  // frames one follows that is
 	longer    = 1.6  // times as long
-	early     = 100  // frames of a piece before which it is not cut
+	early     = 100  // frames of a piece, or a quarter of it, before which it is not cut
 	trailing  = 40   // frames of a pause that stay with what is before it
 	softly    = 10   // frames in which a word may begin more softly than speech is
 	rising    = 3.0  // above the pause: there it begins
