@@ -7,7 +7,7 @@
     logits, lengths = model(features[None], torch.tensor([len(features)]))
     print(model.text(logits[0, : lengths[0]]))
 
-Needs Python 3.8 and PyTorch 1.10, and nothing else. Dropout and losses are left out: a network that is to be trained on
+Needs Python 3.8 and PyTorch 1.13, and nothing else. Dropout and losses are left out: a network that is to be trained on
 needs both.
 """
 

@@ -55,13 +55,13 @@ type file struct {
 
 // Report is what was written, and what to know of it.
 type Report struct {
-	Path     string // the folder
-	Model    string // where the model was found
-	Files    []string
-	Bytes    int64    // of all files
-	Slot     *Slot    // of sherpa-onnx; nil of other formats
-	Warnings []string // what differs in sherpa-onnx
-	Notes    []string // what else to know
+	Path     string   `json:"path"`  // the folder
+	Model    string   `json:"model"` // where the model was found
+	Files    []string `json:"files"`
+	Bytes    int64    `json:"bytes"`              // of all files
+	Slot     *Slot    `json:"sherpa_onnx"`        // nil of what it doesn't take
+	Warnings []string `json:"warnings,omitempty"` // what differs in sherpa-onnx
+	Notes    []string `json:"notes,omitempty"`    // what else to know
 }
 
 // Write exports a model into the folder dir, which must not be there, or be an export that o.Force replaces.

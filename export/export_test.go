@@ -6,7 +6,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"konkanitrain/internal/onnx"
@@ -157,6 +160,21 @@ func TestWeightsOfTheNetwork(t *testing.T) {
 	for _, x := range all {
 		if !slices.Equal(x.values, want[x.Name]) {
 			t.Errorf("%s has other values", x.Name)
+		}
+	}
+}
+
+// The Python file names every part that a parameter of a network belongs to.
+func TestPythonKnowsAllParts(t *testing.T) {
+	known := map[string]bool{"weight": true, "bias": true} // PyTorch's own
+	for _, word := range regexp.MustCompile(`\w+`).FindAllString(string(loader), -1) {
+		known[word] = true
+	}
+	for _, p := range model.Parameters(described(t, 8).Network) {
+		for _, part := range strings.Split(p.Name, ".") {
+			if _, err := strconv.Atoi(part); err != nil && !known[part] {
+				t.Errorf("conformer.py doesn't know %s of %s", part, p.Name)
+			}
 		}
 	}
 }

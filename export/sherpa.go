@@ -22,9 +22,9 @@ const (
 
 // Slot is a kind of model that sherpa-onnx loads.
 type Slot struct {
-	Name   string  // model_type in the metadata
-	Method string  // of OfflineRecognizer in Python
-	Scale  float64 // of samples that it computes with
+	Name   string  `json:"model_type"`   // in the metadata
+	Method string  `json:"method"`       // of OfflineRecognizer in Python
+	Scale  float64 `json:"sample_scale"` // that it computes with
 }
 
 // The slots that take any network with CTC.

@@ -9,8 +9,8 @@ import (
 )
 
 // Inputs of a network for stepping. It is about R prefixes of one utterance: of its Shape, Batch is R, Frames the
-// utterance's, and Tokens C, the most steps of which keys and values are kept. A prefix that has made n steps goes on by
-// a token; what comes out is the decoder's logits behind it, as those of the whole decoder in its row n.
+// utterance's, and Tokens C, the most steps of which keys and values are kept. A prefix that has made n steps goes on
+// by a token; what comes out is the decoder's logits behind it, as those of the whole decoder in its row n.
 const (
 	StepTokens   = "step.tokens"   // [1, R] int32, the last token of each prefix; SosEos where there is none yet
 	StepAt       = "step.at"       // [1, R] int32, the steps before, up to C; -1 for no prefix

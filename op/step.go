@@ -11,8 +11,8 @@ import (
 // The ops of a decoder that goes on by one token: R prefixes of each utterance at a time, each as long as it is. They
 // have no gradient.
 
-// EmbedAt is the input of a decoder at one step: a token as its row of w times sqrt(d), plus the row of positions of its
-// place. See [Graph.Embed], which has all steps of a target.
+// EmbedAt is the input of a decoder at one step: a token as its row of w times sqrt(d), plus the row of positions of
+// its place. See [Graph.Embed], which has all steps of a target.
 //
 //	tokens [B, R] int, at [B, R] int, w [V, d], positions [P, d] -> y [B, R, d]
 //	y[b, r] = sqrt(d) w[tokens[b, r]] + positions[at[b, r]]
@@ -43,8 +43,8 @@ func newEmbedAt(in []Type) (*Op, error) {
 func (s embedAt) scale() float64 { return math.Sqrt(float64(s.d)) }
 
 // StepAttention is causal self-attention at one step, with the keys and values of the steps before it kept from then:
-// what [Graph.Attention] with Causal gives for the last query. Prefix r of utterance b is at step n = at[b, r], and sees
-// its n kept keys and its own, k[b, r]. Per head, as in Attention:
+// what [Graph.Attention] with Causal gives for the last query. Prefix r of utterance b is at step n = at[b, r], and
+// sees its n kept keys and its own, k[b, r]. Per head, as in Attention:
 //
 //	score[c] = q·keys[c] / sqrt(dh) for c < n, q·k / sqrt(dh) for its own    y = sum of softmax(score) times values and v
 //	q, k, v [B, R, d], keys, values [B, R, C, d], at [B, R] int -> y [B, R, d]

@@ -158,8 +158,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// Of a beam search, a word's confidence is less where other hypotheses have another one in its place, and its characters
-// share in that.
+// Of a beam search, a word's confidence is less where other hypotheses have another one in its place, and its
+// characters share in that.
 func TestPosteriors(t *testing.T) {
 	r := mustRead(t, " abc", Decoding{Decoder: Beam, Units: true})
 	got := r.read(saying(t, r, "ab c/a b", 2))
@@ -224,6 +224,16 @@ func TestBeamIsTheSameInAnyBatch(t *testing.T) {
 	for _, workers := range []int{1, 2, 3} {
 		mustEqual(t, fmt.Sprint(workers, " workers"), all(workers, paths), want)
 	}
+	// Where the replica leaves the host's cores free, they search.
+	m := random(t, d, 1)
+	m.recognizer.beside = 4
+	if err := m.SetDecoding(decoding); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(m.recognizer.readers); n != 4 {
+		t.Errorf("%d readers, want 4", n)
+	}
+	mustEqual(t, "4 cores beside", transcribed(t, m, paths), want)
 }
 
 func oneByOne(paths []string) (batches [][]string) {

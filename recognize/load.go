@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"runtime"
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/data"
@@ -124,6 +125,9 @@ func (f *found) open(o LoadOptions, d *Device, host device.Device) (*Model, erro
 		return nil, err
 	}
 	m := newModel(f.path, f.description, replica, o.Log)
+	if d.Card != nil {
+		m.recognizer.beside = runtime.GOMAXPROCS(0)
+	}
 	m.device, m.pools, m.program = d, pools, program
 	return m, nil
 }

@@ -12,9 +12,9 @@ import (
 const posteriorBest = 64
 
 // posteriors weighs the confidences of the best hypothesis' words, and of their characters, by the words' posteriors:
-// the share of the hypotheses, each counting by its score, in which the word stands in the same place (Wessel, Schlüter,
-// Macherey and Ney, "Confidence measures for large vocabulary continuous speech recognition", 2001, of lists of
-// hypotheses). Entropy says how sure CTC was of what it heard; this is about what the search has made of it.
+// the share of the hypotheses, each counting by its score, in which the word stands in the same place (Wessel,
+// Schlüter, Macherey and Ney, "Confidence measures for large vocabulary continuous speech recognition", 2001, of lists
+// of hypotheses). Entropy says how sure CTC was of what it heard; this is about what the search has made of it.
 func (r *reader) posteriors(best []decode.Hypothesis, words, characters []transcript.Unit) {
 	best = best[:min(len(best), posteriorBest)]
 	text := r.write(best[0].Tokens)

@@ -22,6 +22,7 @@ type Recognizer struct {
 	readers []*reader // of each worker; where the network's decoder is asked, of each search that goes on
 	runner  *update.Runner
 	run     runPass
+	beside  int // cores that have nothing to do while the replica computes: of a machine with a card, all of them
 }
 
 // Share makes its passes fit the memory as others over the same replica do.
@@ -63,6 +64,9 @@ func (r *Recognizer) newReaders(s *script) ([]*reader, error) {
 	if s.asksDecoder() {
 		n *= searchesPerWorker
 	}
+	if !s.greedy() {
+		n = max(n, r.beside)
+	}
 	readers := make([]*reader, n)
 	for i := range readers {
 		var err error
@@ -78,7 +82,7 @@ func (r *Recognizer) Bytes(featureFrames, utterances int) int64 {
 	net := r.runner.Net
 	s := model.Shape{Frames: featureFrames}.Encoded(net)
 	sum := int64(len(r.readers)) * r.readers[0].Bytes(s)
-	if r.script.asksDecoder() {
+	if r.keeps() {
 		sum += 4 * int64(utterances) * int64(s) * int64(net.Vocab+2*net.DecoderLayers*net.DModel)
 	}
 	return sum
@@ -128,9 +132,13 @@ func (r *Recognizer) Score(ctx context.Context, loader *data.Loader, emit func(H
 	return e, nil
 }
 
+// keeps says whether what the network says of a window is kept, and searched when the pass has ended: where its decoder
+// is asked, and where there are more readers than workers.
+func (r *Recognizer) keeps() bool { return len(r.readers) > r.runner.Replica.Wishes().Workers }
+
 // decode runs a window through the network and reads the text of each row, "" where its file could not be read.
 func (r *Recognizer) decode(ctx context.Context, window []*data.Example, p model.Purpose) ([]heard, []update.Loss, error) {
-	if !r.script.asksDecoder() {
+	if !r.keeps() {
 		return r.each(ctx, window, p, func(r *reader, _ *data.Example, logits []float32) heard { return r.read(logits) })
 	}
 	all, texts := make([]*listened, len(window)), make([]heard, len(window))

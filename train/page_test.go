@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/scores"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/internal/watch"
 )
@@ -82,6 +83,14 @@ func TestRunIsSeen(t *testing.T) {
 	}
 	testkit.MustContain(t, got["memory"][5], "what shows the run elsewhere", "weights", "arena of worker 0")
 	testkit.MustContain(t, got["metrics"][5], "konkanitrain_in_progress", `konkanitrain_memory_bytes{run="`+list.Run.CheckpointDir)
+	// A worst utterance is found in the set, wherever its sound lies.
+	u := r.sets.val.set.At(3)
+	if found := r.findScored(&scores.Utterance{ID: u.ID, Manifest: u.File, Line: u.Line}); found == nil || found.Index != 3 || found.Recording.Source == nil {
+		t.Errorf("%+v", found)
+	}
+	if found := r.findScored(&scores.Utterance{ID: u.ID, Manifest: u.File, Line: u.Line + 1}); found != nil {
+		t.Errorf("%+v", found)
+	}
 	url := r.remote.listener.URL
 	r.remote.close()
 	_, err := http.Get(url)

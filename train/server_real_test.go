@@ -32,7 +32,7 @@ func serve(t *testing.T, server string, dir string, command ...string) (stop fun
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "DO_NOT_TRACK=true", "MLFLOW_DISABLE_TELEMETRY=true") // a test tells nobody
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)

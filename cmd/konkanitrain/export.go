@@ -125,8 +125,8 @@ func (c *exportConfig) options() export.Options {
 	}
 }
 
-// trainingOf is what is known of a model's training, for its card. The score of the test set is that of the model that a
-// run came to in the end.
+// trainingOf is what is known of a model's training, for its card. The score of the test set is that of the model that
+// a run came to in the end.
 func trainingOf(asked string, m *recognize.Stored) (t export.Training, err error) {
 	a := &about{Asked: asked}
 	if err := a.addRun(m); err != nil || a.Training == nil {

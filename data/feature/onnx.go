@@ -9,14 +9,15 @@ import (
 // What an Extractor computes, as nodes of an ONNX graph. They compute with float64, as it does.
 
 // ONNXLogMel adds log-mel energies [B, T, bins] float64 of samples [B, N] float32 from -1 to 1 at o.SampleRate, and the
-// number of frames of each utterance, [B] int64. lengths [B] int64 are in samples. There is no resampling.
+// number of frames of each utterance, [B] int64. lengths [B] int64 are in samples, N is 1 or more. There is no
+// resampling.
 func (o Options) ONNXLogMel(b *onnx.Builder, samples, lengths string) (logmel, frames string) {
 	size, shift := int64(windowSize(o.SampleRate)), int64(o.SampleRate/100)
 	count := func(n string) string { // frames.Count
 		return b.Node("Div", []string{b.Node("Add", []string{n, b.Int(shift / 2)}), b.Int(shift)})
 	}
-	first := shift/2 - size/2 // the first sample of the first window
-	t := count(b.Size(samples, 1))
+	first := shift/2 - size/2                                         // the first sample of the first window
+	t := b.Node("Max", []string{count(b.Size(samples, 1)), b.Int(1)}) // runtimes have no convolution over nothing
 	wave := o.onnxReflected(b, samples, lengths, first, b.Node("Mul", []string{t, b.Int(shift)}))
 	// Window i begins at sample i*shift of what is reflected.
 	starts := b.Node("Mul", []string{b.Node("Range", []string{b.Int(0), t, b.Int(1)}), b.Int(shift)})

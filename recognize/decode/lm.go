@@ -24,8 +24,8 @@ type LanguageModel interface {
 	End(from State) float64
 }
 
-// Preparer is a LanguageModel that computes what follows of several states at a time: a network's decoder. Score and End
-// are asked of states only that it was asked to prepare.
+// Preparer is a LanguageModel that computes what follows of several states at a time: a network's decoder. Score and
+// End are asked of states only that it was asked to prepare.
 type Preparer interface {
 	LanguageModel
 	// Prepare computes what follows each state. Those that were prepared before cost nothing.

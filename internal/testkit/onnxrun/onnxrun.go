@@ -96,7 +96,7 @@ func Run(t testing.TB, jobs []Job) []Result {
 // Python runs a script on in, as JSON, by the Python that an environment variable names, and reads the answer into out.
 func Python(t testing.TB, variable string, script []byte, in, out any) {
 	t.Helper()
-	python := Need(t, variable, "a Python with what the script imports: "+firstLine(script))
+	python := Need(t, variable, "a Python that has what the script imports, as .ci/run installs it")
 	path := filepath.Join(t.TempDir(), "script.py")
 	question, err := json.Marshal(in)
 	if err == nil {
@@ -126,10 +126,4 @@ func Need(t testing.TB, variable, what string) string {
 		t.Fatalf("%s is not set: it names %s", variable, what)
 	}
 	return value
-}
-
-// firstLine is that of a script's documentation.
-func firstLine(script []byte) string {
-	line, _, _ := bytes.Cut(script, []byte{'\n'})
-	return string(bytes.Trim(line, `"`))
 }
