@@ -31,6 +31,15 @@ func Lock(dir string) (*Folder, error) {
 	return &Folder{dir, held}, nil
 }
 
+// LockFile makes an open file, which is written over hours, one process's own until it is closed or the process has
+// ended. It is an error if another process has it; where there are no such locks, nobody is kept out.
+func LockFile(f *os.File) error {
+	if err := lock(f); err != nil {
+		return errors.New("another process is writing it: wait for its end or stop it, or name another file")
+	}
+	return nil
+}
+
 // Close gives the folder up.
 func (f *Folder) Close() error { return f.held.Close() }
 

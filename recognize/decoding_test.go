@@ -11,6 +11,7 @@ import (
 	"konkanitrain/data/text"
 	"konkanitrain/internal/ngram"
 	"konkanitrain/internal/testkit"
+	"konkanitrain/recognize/decode"
 	"konkanitrain/recognize/transcript"
 )
 
@@ -304,6 +305,32 @@ func TestDecodingChecks(t *testing.T) {
 	}
 }
 
+// A language model with nothing that the network can write would do nothing at all: it is refused. One of which it can
+// write little is told of.
+func TestLanguageModelOfOtherLetters(t *testing.T) {
+	for _, o := range []ngram.Options{{Order: 2}, {Order: 2, Unit: ngram.Characters}} {
+		m := random(t, described(t), 1)
+		testkit.MustFail(t, m.SetDecoding(Decoding{Decoder: Beam, LM: lmOf(t, o, "देव बरें करूं")}), "the model can write none of its", "another vocabulary")
+	}
+	v, err := decode.NewVocabulary(writes(described(t).Vocabulary), text.Blank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sentence, want := range map[string]string{
+		"a bad cab x": "",
+		"a bé cé":     `lm.arpa: the model can write 1 of its 3 words, not "bé", say`,
+	} {
+		lm, _, err := ngram.Read(lmOf(t, ngram.Options{Order: 2}, sentence))
+		if err != nil {
+			t.Fatal(err)
+		}
+		warning, err := Decoding{LM: "lm.arpa"}.covers(v, lm)
+		if err != nil || !strings.HasPrefix(warning, want) || want == "" && warning != "" {
+			t.Errorf("%q: %q, %v", sentence, warning, err)
+		}
+	}
+}
+
 // What a decoder takes is told to the pool by name.
 func TestDecodingCounts(t *testing.T) {
 	lm := lmOf(t, ngram.Options{Order: 2}, "a b")
@@ -332,7 +359,7 @@ func TestDecodingCounts(t *testing.T) {
 	m.pools.Host.SetLimit(m.pools.Host.Usage().Reserved + m.pools.Host.Usage().Held)
 	big := make([]string, 300)
 	for i := range big {
-		big[i] = fmt.Sprintf("a%d b%d", i, i)
+		big[i] = strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8", "aa", "9", "bb").Replace(fmt.Sprintf("%d %d", i, 300+i))
 	}
 	err := m.SetDecoding(Decoding{Decoder: Beam, LM: lmOf(t, ngram.Options{Order: 3}, big...), LMWeight: 1})
 	if !OutOfMemory(err) {

@@ -29,10 +29,18 @@ func FileRecording(path string) Recording { return Recording{Name: path, Source:
 // UtteranceRecording is an utterance of a manifest.
 func UtteranceRecording(u *data.Utterance) Recording {
 	r := Recording{Name: u.Path(), Source: u.Recording.Source, Known: &u.Recording.Info, Offset: u.Offset}
-	if u.Samples < u.Recording.Info.Samples {
-		r.Name, r.Duration = u.ID, u.Duration
+	if part := partID(u); part != "" {
+		r.Name, r.Duration = part, u.Duration
 	}
 	return r
+}
+
+// partID is what an utterance is called that is a part of its recording, and "" if it is the whole.
+func partID(u *data.Utterance) string {
+	if u.Samples < u.Recording.Info.Samples {
+		return u.ID
+	}
+	return ""
 }
 
 // open opens the sound.

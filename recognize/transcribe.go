@@ -13,6 +13,7 @@ import (
 // Transcript is what was recognized in a file.
 type Transcript struct {
 	Path     string
+	Part     string  // of the recording: an utterance's ID; "": it is the whole
 	Duration float64 // seconds; 0 where the file can't be read
 	Segments []transcript.Segment
 	Err      error // what was wrong with the file: what is behind that is missing
@@ -105,6 +106,9 @@ func (m *Model) TranscribeAll(ctx context.Context, list []Recording, o Transcrib
 	l, err := listen(ctx, list, plan, features, m.chargeResampling(features))
 	if err != nil {
 		return err
+	}
+	if o.Warn == nil {
+		o.Warn = func(w string) { fmt.Fprintln(m.log, "WARNING:", w) }
 	}
 	t := &transcribing{Model: m, listening: l, options: o, plan: plan, out: out, units: wanted}
 	for more := true; more; {
@@ -323,11 +327,6 @@ func (t *transcribing) end(f *flow) error {
 			return err
 		}
 	}
-	warnings := f.warnings
-	slices.Sort(warnings)
-	for _, w := range warnings {
-		fmt.Fprintln(t.log, "WARNING:", w)
-	}
 	err := f.err
 	if t.failed != nil {
 		err = t.failed
@@ -335,7 +334,12 @@ func (t *transcribing) end(f *flow) error {
 	t.begun, t.some, t.held, t.failed = false, false, nil, nil
 	t.progress.Recordings++
 	t.progress.Within, t.progress.Of = 0, 0
-	return t.out.End(f.index, err)
+	ending := t.out.End(f.index, err)
+	slices.Sort(f.warnings)
+	for _, w := range f.warnings { // behind what was written, which may be on the same terminal
+		t.options.Warn(w)
+	}
+	return ending
 }
 
 // tell tells of a batch that has ended.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"konkanitrain/checkpoint"
 	"konkanitrain/internal/words"
 	"konkanitrain/recognize"
 	"konkanitrain/recognize/transcript"
@@ -26,6 +27,7 @@ type sheet struct {
 	w      transcript.Writer
 	file   *os.File
 	err    io.Writer
+	say    func(any) // prints a line to err, beside a progress bar
 	folder bool
 	tty    bool // what is written is seen on a terminal
 	bytes  int64
@@ -59,6 +61,9 @@ func (c *transcribeConfig) sheet(model *recognize.Model, list []recognize.Record
 		o.w, err = transcript.New(o.format, s.out)
 	case toFolder(c.Output):
 		o.folder = true
+		if err := transcript.Distinct(o.format, names(list)); err != nil {
+			return nil, fmt.Errorf("output: in %s %w", c.Output, err)
+		}
 		o.passOver(c.Output)
 		o.w = transcript.NewFolder(o.format, c.Output)
 	default:
@@ -76,6 +81,14 @@ func (c *transcribeConfig) batch(model *recognize.Model, list []recognize.Record
 	}
 	return fmt.Sprintf("%s %x; %s; %s, pieces of %g s, %g s shared, nbest %d, %+v", words.Count(len(list), "recording"), h.Sum64(), model.Description,
 		c.Format, c.PieceSeconds, c.OverlapSeconds, c.NBest, c.decoding)
+}
+
+func names(list []recognize.Recording) []string {
+	all := make([]string, len(list))
+	for i, r := range list {
+		all[i] = r.Name
+	}
+	return all
 }
 
 // passOver leaves out what has its file in a folder already.
@@ -101,7 +114,7 @@ func (o *sheet) open() error {
 		} else if err != nil {
 			return fmt.Errorf("output: %w", err)
 		}
-		if err := o.save(); err != nil {
+		if err := errors.Join(checkpoint.LockFile(o.file), o.save()); err != nil {
 			return err
 		}
 	} else if err != nil {
@@ -128,6 +141,9 @@ func (o *sheet) goOn(kept []byte) error {
 	}
 	var err error
 	if o.file, err = os.OpenFile(o.path, os.O_WRONLY, 0); err != nil {
+		return err
+	}
+	if err := checkpoint.LockFile(o.file); err != nil {
 		return err
 	}
 	stat, err := o.file.Stat()
@@ -208,18 +224,18 @@ func (o *sheet) mark() { o.state.Mark, o.state.Bytes = o.w.Mark(), o.bytes }
 
 // End ends a recording, and names one that could not be read to its end.
 func (o *sheet) End(i int, failed error) error {
-	name := o.all[o.base+i].Name
-	if failed != nil {
-		o.state.Failed = append(o.state.Failed, name)
-		if !strings.Contains(failed.Error(), name) {
-			failed = fmt.Errorf("%s: %w", name, failed)
-		}
-		fmt.Fprintf(o.err, "konkanitrain: %v\n", failed)
-	}
 	if o.w.Mark().Open {
 		if err := o.w.End(); err != nil {
 			return err
 		}
+	}
+	if failed != nil {
+		name := o.all[o.base+i].Name
+		o.state.Failed = append(o.state.Failed, name)
+		if !strings.Contains(failed.Error(), name) {
+			failed = fmt.Errorf("%s: %w", name, failed)
+		}
+		o.say(fmt.Sprintf("konkanitrain: %v", failed))
 	}
 	o.state.Ended, o.state.From = o.base+i+1, 0
 	o.mark()
