@@ -1,6 +1,8 @@
 package recognize
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"konkanitrain/data/text"
+	"konkanitrain/engine"
 	"konkanitrain/internal/ngram"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/recognize/decode"
@@ -328,6 +331,39 @@ func TestLanguageModelOfOtherLetters(t *testing.T) {
 		if err != nil || !strings.HasPrefix(warning, want) || want == "" && warning != "" {
 			t.Errorf("%q: %q, %v", sentence, warning, err)
 		}
+	}
+}
+
+// A network that has overflowed has no text: its recordings have an error. In a score each of its words is wrong.
+func TestNoNumbers(t *testing.T) {
+	_, paths := speak(t, babble(2, 1))
+	d := described(t)
+	m := random(t, d, 1)
+	large := make([]byte, 4*d.Network.Vocab*d.Network.DModel)
+	for i := 0; i < len(large); i += 4 {
+		binary.LittleEndian.PutUint32(large[i:], math.Float32bits(3e38))
+	}
+	if err := m.replica.Import(engine.Weights, "ctc.weight", bytes.NewReader(large)); err != nil {
+		t.Fatal(err)
+	}
+	for _, decoder := range []Decoder{Greedy, Beam, Rescore, Joint} {
+		if err := m.SetDecoding(Decoding{Decoder: decoder, AttentionWeight: 1}); err != nil {
+			t.Fatal(err)
+		}
+		err := m.Transcribe(t.Context(), paths, func(x Transcript) error {
+			testkit.MustFail(t, x.Err, "is no numbers: its weights are too large")
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	err := m.Align(t.Context(), []Said{{paths[0], "a"}}, func(x Transcript) error {
+		testkit.MustFail(t, x.Err, "is no numbers")
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
