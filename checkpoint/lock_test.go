@@ -116,7 +116,7 @@ func TestLockFile(t *testing.T) {
 	if err := LockFile(first); err != nil {
 		t.Fatal(err)
 	}
-	if err := LockFile(second); err == nil || !contains(err.Error(), "another process is writing it") {
+	if err := LockFile(second); !errors.Is(err, ErrWritten) {
 		t.Errorf("a second one: %v", err)
 	}
 	first.Close()

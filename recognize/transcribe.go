@@ -57,7 +57,7 @@ func (g *gathering) Segment(s transcript.Segment) error {
 	return nil
 }
 
-func (g *gathering) Through(int) error { return nil }
+func (g *gathering) Through(Rest) error { return nil }
 
 func (g *gathering) End(i int, err error) error {
 	t := g.now
@@ -268,19 +268,24 @@ func (t *transcribing) piece(p *piece, r row) error {
 	if err := t.begin(p.flow); err != nil {
 		return err
 	}
-	if p.joined > 0 && t.held != nil {
+	joined := p.joined > 0 && t.held != nil
+	if !joined {
+		if err := t.flush(); err != nil {
+			return err
+		}
+	}
+	if p.start > p.flow.From.Sample {
+		if err := t.out.Through(Rest{Sample: p.start, Joined: p.joined, Held: t.held, Said: t.some}); err != nil {
+			return err
+		}
+	}
+	if joined {
 		from := float64(p.start) / float64(t.feature.SampleRate)
 		left, right := stitch(*t.held, r.Segment, from, from+float64(p.joined)/float64(t.feature.SampleRate))
 		t.held = &right
 		return t.give(left)
 	}
-	if err := t.flush(); err != nil {
-		return err
-	}
 	t.held = &r.Segment
-	if p.start > p.flow.From {
-		return t.out.Through(p.start)
-	}
 	return nil
 }
 
@@ -289,7 +294,7 @@ func (t *transcribing) begin(f *flow) error {
 	if t.begun {
 		return nil
 	}
-	t.begun = true
+	t.begun, t.held, t.some = true, f.From.Held, f.From.Said
 	return t.out.Begin(f.index, transcript.Recording{Path: f.Name, Duration: f.info.Seconds()})
 }
 
@@ -321,7 +326,7 @@ func (t *transcribing) end(f *flow) error {
 	if err := t.flush(); err != nil {
 		return err
 	}
-	if t.begun && !t.some && last != nil && f.From == 0 {
+	if t.begun && !t.some && last != nil {
 		last.Start = 0
 		if err := t.out.Segment(*last); err != nil {
 			return err

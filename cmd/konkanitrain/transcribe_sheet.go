@@ -40,7 +40,7 @@ type sheetState struct {
 	Batch  string          `json:"batch"`  // of what: recordings, model and settings
 	Bytes  int64           `json:"bytes"`  // of the file, that stand
 	Ended  int             `json:"ended"`  // recordings
-	From   int             `json:"from"`   // sample of the next one to begin at
+	From   recognize.Rest  `json:"from"`   // of the next one
 	Failed []string        `json:"failed"` // names of recordings that could not be read
 	Mark   transcript.Mark `json:"mark"`
 }
@@ -119,7 +119,9 @@ func (o *sheet) open() error {
 		}
 	} else if err != nil {
 		return fmt.Errorf("output: %w", err)
-	} else if err := o.goOn(kept); err != nil {
+	} else if err := o.goOn(kept); errors.Is(err, checkpoint.ErrWritten) {
+		return fmt.Errorf("output: %s: %w", o.path, err)
+	} else if err != nil {
 		return fmt.Errorf("output: %s: %w; start it as it was started, or remove both files", o.progress(), err)
 	}
 	o.bytes = o.state.Bytes
@@ -136,7 +138,7 @@ func (o *sheet) goOn(kept []byte) error {
 	switch {
 	case state.Batch != o.state.Batch:
 		return fmt.Errorf("%s is half done with other sound files, another model or other settings (%s; now %s)", o.path, state.Batch, o.state.Batch)
-	case state.Ended < 0 || state.Ended > len(o.all) || state.Bytes < 0 || state.From < 0:
+	case state.Ended < 0 || state.Ended > len(o.all) || state.Bytes < 0 || state.From.Sample < 0 || state.From.Joined < 0:
 		return errors.New("it is damaged")
 	}
 	var err error
@@ -211,11 +213,11 @@ func (o *sheet) Begin(_ int, r transcript.Recording) error {
 func (o *sheet) Segment(s transcript.Segment) error { return o.w.Segment(s) }
 
 // Through keeps what the recording can be gone on with.
-func (o *sheet) Through(sample int) error {
+func (o *sheet) Through(r recognize.Rest) error {
 	if o.path == "" || o.format == transcript.TextGrid {
 		return nil
 	}
-	o.state.From = sample
+	o.state.From = r
 	o.mark()
 	return o.save()
 }
@@ -237,7 +239,7 @@ func (o *sheet) End(i int, failed error) error {
 		}
 		o.say(fmt.Sprintf("konkanitrain: %v", failed))
 	}
-	o.state.Ended, o.state.From = o.base+i+1, 0
+	o.state.Ended, o.state.From = o.base+i+1, recognize.Rest{}
 	o.mark()
 	return o.save()
 }
