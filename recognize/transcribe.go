@@ -13,6 +13,7 @@ import (
 // Transcript is what was recognized in a file.
 type Transcript struct {
 	Path     string
+	Part     string  // of the recording: an utterance's ID; "": it is the whole
 	Duration float64 // seconds; 0 where the file can't be read
 	Segments []transcript.Segment
 	Err      error // what was wrong with the file: what is behind that is missing
@@ -56,7 +57,7 @@ func (g *gathering) Segment(s transcript.Segment) error {
 	return nil
 }
 
-func (g *gathering) Through(int) error { return nil }
+func (g *gathering) Through(Rest) error { return nil }
 
 func (g *gathering) End(i int, err error) error {
 	t := g.now
@@ -105,6 +106,9 @@ func (m *Model) TranscribeAll(ctx context.Context, list []Recording, o Transcrib
 	l, err := listen(ctx, list, plan, features, m.chargeResampling(features))
 	if err != nil {
 		return err
+	}
+	if o.Warn == nil {
+		o.Warn = func(w string) { fmt.Fprintln(m.log, "WARNING:", w) }
 	}
 	t := &transcribing{Model: m, listening: l, options: o, plan: plan, out: out, units: wanted}
 	for more := true; more; {
@@ -264,19 +268,24 @@ func (t *transcribing) piece(p *piece, r row) error {
 	if err := t.begin(p.flow); err != nil {
 		return err
 	}
-	if p.joined > 0 && t.held != nil {
+	joined := p.joined > 0 && t.held != nil
+	if !joined {
+		if err := t.flush(); err != nil {
+			return err
+		}
+	}
+	if p.start > p.flow.From.Sample {
+		if err := t.out.Through(Rest{Sample: p.start, Joined: p.joined, Held: t.held, Said: t.some}); err != nil {
+			return err
+		}
+	}
+	if joined {
 		from := float64(p.start) / float64(t.feature.SampleRate)
 		left, right := stitch(*t.held, r.Segment, from, from+float64(p.joined)/float64(t.feature.SampleRate))
 		t.held = &right
 		return t.give(left)
 	}
-	if err := t.flush(); err != nil {
-		return err
-	}
 	t.held = &r.Segment
-	if p.start > p.flow.From {
-		return t.out.Through(p.start)
-	}
 	return nil
 }
 
@@ -285,7 +294,7 @@ func (t *transcribing) begin(f *flow) error {
 	if t.begun {
 		return nil
 	}
-	t.begun = true
+	t.begun, t.held, t.some = true, f.From.Held, f.From.Said
 	return t.out.Begin(f.index, transcript.Recording{Path: f.Name, Duration: f.info.Seconds()})
 }
 
@@ -317,16 +326,11 @@ func (t *transcribing) end(f *flow) error {
 	if err := t.flush(); err != nil {
 		return err
 	}
-	if t.begun && !t.some && last != nil && f.From == 0 {
+	if t.begun && !t.some && last != nil {
 		last.Start = 0
 		if err := t.out.Segment(*last); err != nil {
 			return err
 		}
-	}
-	warnings := f.warnings
-	slices.Sort(warnings)
-	for _, w := range warnings {
-		fmt.Fprintln(t.log, "WARNING:", w)
 	}
 	err := f.err
 	if t.failed != nil {
@@ -335,7 +339,12 @@ func (t *transcribing) end(f *flow) error {
 	t.begun, t.some, t.held, t.failed = false, false, nil, nil
 	t.progress.Recordings++
 	t.progress.Within, t.progress.Of = 0, 0
-	return t.out.End(f.index, err)
+	ending := t.out.End(f.index, err)
+	slices.Sort(f.warnings)
+	for _, w := range f.warnings { // behind what was written, which may be on the same terminal
+		t.options.Warn(w)
+	}
+	return ending
 }
 
 // tell tells of a batch that has ended.

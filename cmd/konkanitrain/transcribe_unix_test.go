@@ -85,6 +85,32 @@ func TestInterruptStopsTranscribing(t *testing.T) {
 	testkit.MustContain(t, c.stderr.String(), "Interrupted: stopping; what is written stays")
 }
 
+// A file that another process is writing is not gone on with.
+func TestTwoDontWriteOneFile(t *testing.T) {
+	dir, _ := listener(t)
+	c := &started{Cmd: konkanitrain(dir, "transcribe", "--checkpoint", "run", "--output", "texts.out", "-")}
+	in, out := io.Pipe() // it waits for sound
+	c.Stdin, c.Stderr = in, &c.stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Process.Kill(); out.Close() })
+	deadline := time.Now().Add(time.Minute)
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "texts.out.progress")); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it doesn't begin; standard error:\n%s", c.stderr.String())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	said, err := konkanitrain(dir, "transcribe", "--checkpoint", "run", "--output", "texts.out", "-").CombinedOutput()
+	if err == nil || !strings.Contains(string(said), "texts.out: another process is writing it: wait for its end or stop it") {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
+
 // A transcription that is killed again and again, and gone on with, writes what one writes that is left alone.
 func TestKilledTranscriptionGoesOn(t *testing.T) {
 	dir, samples := listener(t)
@@ -123,7 +149,7 @@ func TestKilledTranscriptionGoesOn(t *testing.T) {
 				<-ended
 				kills++
 				var state sheetState
-				if b, err := os.ReadFile(filepath.Join(dir, "half.out.progress")); err == nil && json.Unmarshal(b, &state) == nil && state.From > 0 {
+				if b, err := os.ReadFile(filepath.Join(dir, "half.out.progress")); err == nil && json.Unmarshal(b, &state) == nil && state.From.Sample > 0 {
 					inside++
 				}
 				if kills%3 == 0 { // and damage at the end
