@@ -31,6 +31,18 @@ func Lock(dir string) (*Folder, error) {
 	return &Folder{dir, held}, nil
 }
 
+// ErrWritten says that another process has a file's lock.
+var ErrWritten = errors.New("another process is writing it: wait for its end or stop it, or name another file")
+
+// LockFile makes an open file, which is written over hours, one process's own until it is closed or the process has
+// ended. It is [ErrWritten] if another process has it; where there are no such locks, nobody is kept out.
+func LockFile(f *os.File) error {
+	if lock(f) != nil {
+		return ErrWritten
+	}
+	return nil
+}
+
 // Close gives the folder up.
 func (f *Folder) Close() error { return f.held.Close() }
 

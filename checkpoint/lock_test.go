@@ -97,3 +97,30 @@ func TestHold(t *testing.T) {
 	}
 	hold(false, "file already closed")
 }
+
+// A file is one process's while it is open.
+func TestLockFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no locks there")
+	}
+	path := filepath.Join(t.TempDir(), "x")
+	open := func() *os.File {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o666)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	first, second := open(), open()
+	defer second.Close()
+	if err := LockFile(first); err != nil {
+		t.Fatal(err)
+	}
+	if err := LockFile(second); !errors.Is(err, ErrWritten) {
+		t.Errorf("a second one: %v", err)
+	}
+	first.Close()
+	if err := LockFile(second); err != nil {
+		t.Error(err)
+	}
+}

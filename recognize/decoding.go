@@ -11,6 +11,7 @@ import (
 
 	"konkanitrain/data/text"
 	"konkanitrain/internal/ngram"
+	"konkanitrain/internal/words"
 	"konkanitrain/recognize/decode"
 )
 
@@ -156,6 +157,11 @@ func (d Decoding) load(t text.Tokenizer, p text.Policy, warn func(string)) (*fus
 		for _, w := range warnings {
 			warn(w)
 		}
+		if w, err := d.covers(v, f.lm); err != nil {
+			return nil, err
+		} else if w != "" {
+			warn(w)
+		}
 		if f.lm.Unit() == ngram.Words {
 			unknown, _ := f.lm.Score(ngram.State{}, ngram.Unknown)
 			if f.lexicon, err = decode.NewLexicon(unigrams(f.lm), unknown); err != nil {
@@ -173,6 +179,27 @@ func (d Decoding) load(t text.Tokenizer, p text.Policy, warn func(string)) (*fus
 		}
 	}
 	return f, nil
+}
+
+// covers holds a language model's units against what a network can write: a model that has nothing in common with it
+// would rate all texts alike, and is an error; one of which less than half can be written is a warning.
+func (d Decoding) covers(v *decode.Vocabulary, m *ngram.Model) (warning string, err error) {
+	can, all, strange := v.Covers(func(yield func(string) bool) {
+		for u := range unigrams(m) {
+			if !yield(u) {
+				return
+			}
+		}
+	})
+	switch {
+	case all > 0 && can == 0:
+		return "", fmt.Errorf("%s: the model can write none of its %s (%q, say): it is for another vocabulary; make one of texts as this model "+
+			"writes them: konkanitrain lm --checkpoint", d.LM, words.Count(all, m.Unit().Noun()), strange)
+	case 2*can < all:
+		warning = fmt.Sprintf("%s: the model can write %d of its %s, not %q, say: is it of texts as this model writes them (konkanitrain lm --checkpoint)?",
+			d.LM, can, words.Count(all, m.Unit().Noun()), strange)
+	}
+	return warning, nil
 }
 
 // unigrams are the words of a model and their log-probabilities in nats whatever stood before.

@@ -1,6 +1,8 @@
 package recognize
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -9,8 +11,10 @@ import (
 	"testing"
 
 	"konkanitrain/data/text"
+	"konkanitrain/engine"
 	"konkanitrain/internal/ngram"
 	"konkanitrain/internal/testkit"
+	"konkanitrain/recognize/decode"
 	"konkanitrain/recognize/transcript"
 )
 
@@ -304,6 +308,65 @@ func TestDecodingChecks(t *testing.T) {
 	}
 }
 
+// A language model with nothing that the network can write would do nothing at all: it is refused. One of which it can
+// write little is told of.
+func TestLanguageModelOfOtherLetters(t *testing.T) {
+	for _, o := range []ngram.Options{{Order: 2}, {Order: 2, Unit: ngram.Characters}} {
+		m := random(t, described(t), 1)
+		testkit.MustFail(t, m.SetDecoding(Decoding{Decoder: Beam, LM: lmOf(t, o, "देव बरें करूं")}), "the model can write none of its", "another vocabulary")
+	}
+	v, err := decode.NewVocabulary(writes(described(t).Vocabulary), text.Blank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sentence, want := range map[string]string{
+		"a bad cab x": "",
+		"a bé cé":     `lm.arpa: the model can write 1 of its 3 words, not "bé", say`,
+	} {
+		lm, _, err := ngram.Read(lmOf(t, ngram.Options{Order: 2}, sentence))
+		if err != nil {
+			t.Fatal(err)
+		}
+		warning, err := Decoding{LM: "lm.arpa"}.covers(v, lm)
+		if err != nil || !strings.HasPrefix(warning, want) || want == "" && warning != "" {
+			t.Errorf("%q: %q, %v", sentence, warning, err)
+		}
+	}
+}
+
+// A network that has overflowed has no text: its recordings have an error. In a score each of its words is wrong.
+func TestNoNumbers(t *testing.T) {
+	_, paths := speak(t, babble(2, 1))
+	d := described(t)
+	m := random(t, d, 1)
+	large := make([]byte, 4*d.Network.Vocab*d.Network.DModel)
+	for i := 0; i < len(large); i += 4 {
+		binary.LittleEndian.PutUint32(large[i:], math.Float32bits(3e38))
+	}
+	if err := m.replica.Import(engine.Weights, "ctc.weight", bytes.NewReader(large)); err != nil {
+		t.Fatal(err)
+	}
+	for _, decoder := range []Decoder{Greedy, Beam, Rescore, Joint} {
+		if err := m.SetDecoding(Decoding{Decoder: decoder, AttentionWeight: 1}); err != nil {
+			t.Fatal(err)
+		}
+		err := m.Transcribe(t.Context(), paths, func(x Transcript) error {
+			testkit.MustFail(t, x.Err, "is no numbers: its weights are too large")
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	err := m.Align(t.Context(), []Said{{paths[0], "a"}}, func(x Transcript) error {
+		testkit.MustFail(t, x.Err, "is no numbers")
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // What a decoder takes is told to the pool by name.
 func TestDecodingCounts(t *testing.T) {
 	lm := lmOf(t, ngram.Options{Order: 2}, "a b")
@@ -332,7 +395,7 @@ func TestDecodingCounts(t *testing.T) {
 	m.pools.Host.SetLimit(m.pools.Host.Usage().Reserved + m.pools.Host.Usage().Held)
 	big := make([]string, 300)
 	for i := range big {
-		big[i] = fmt.Sprintf("a%d b%d", i, i)
+		big[i] = strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8", "aa", "9", "bb").Replace(fmt.Sprintf("%d %d", i, 300+i))
 	}
 	err := m.SetDecoding(Decoding{Decoder: Beam, LM: lmOf(t, ngram.Options{Order: 3}, big...), LMWeight: 1})
 	if !OutOfMemory(err) {

@@ -134,7 +134,7 @@ func (l *listening) read(f *flow) (err error) {
 	if err != nil {
 		return err
 	}
-	cutter.Skip(f.From)
+	cutter.Skip(f.From.Sample, f.From.Joined)
 	e := newExamination(rate)
 	frames := 0
 	emit := func(p cut.Piece) error {
@@ -142,7 +142,7 @@ func (l *listening) read(f *flow) (err error) {
 		frames += n
 		return err
 	}
-	skip := f.From
+	skip := f.From.Sample
 	pass := func(x []float32) error {
 		if l.ctx.Err() != nil {
 			return context.Cause(l.ctx)
@@ -176,7 +176,7 @@ func (l *listening) read(f *flow) (err error) {
 	err = errors.Join(err, cutter.End(emit)) // also of a recording that is damaged further on
 	switch {
 	case err != nil:
-	case frames == 0 && f.From == 0:
+	case frames == 0 && f.From.Sample == 0 && e.samples <= l.cut.Samples(): // else it is silence
 		err = fmt.Errorf("%s: it is too short for a single feature frame", f.Name)
 	default:
 		f.warnings = append(info.Warnings, e.findings(f.Name, f.info.Rate)...)

@@ -77,7 +77,7 @@ func bands(x *data.Example, d *Description) []float32 {
 }
 
 // cutInto is what a recording gives in pieces of so many seconds: its segments, and where it could be gone on with.
-func cutInto(t testing.TB, m *Model, r Recording, seconds, overlap float64) (whole Transcript, rests []int, after []int) {
+func cutInto(t testing.TB, m *Model, r Recording, seconds, overlap float64) (whole Transcript, rests []Rest, after []int) {
 	t.Helper()
 	out := &marked{gathering: gathering{paths: []string{r.Name}, emit: func(x Transcript) error { whole = x; return nil }}}
 	if err := m.TranscribeAll(t.Context(), []Recording{r}, TranscribeOptions{PieceSeconds: seconds, OverlapSeconds: overlap}, out); err != nil {
@@ -92,11 +92,12 @@ func cutInto(t testing.TB, m *Model, r Recording, seconds, overlap float64) (who
 // marked also notes what Through is told, and after how many segments.
 type marked struct {
 	gathering
-	rests, after []int
+	rests []Rest
+	after []int
 }
 
-func (m *marked) Through(sample int) error {
-	m.rests, m.after = append(m.rests, sample), append(m.after, len(m.now.Segments))
+func (m *marked) Through(r Rest) error {
+	m.rests, m.after = append(m.rests, r), append(m.after, len(m.now.Segments))
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package recognize
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -37,6 +39,15 @@ func TestLongIsTheSumOfItsWords(t *testing.T) {
 			}
 			inOrder(t, got.Segments)
 		}
+	}
+}
+
+// Long silence is a recording in which nothing is said, and takes no pass.
+func TestLongSilence(t *testing.T) {
+	const rate = 8000
+	got, rests, _ := cutInto(t, local(t, rate), soundOf(t, rate, make([]int, 20*rate)), 3, 0)
+	if len(got.Segments) != 1 || got.Text() != "" || got.Segments[0].End != 20 || got.Duration != 20 || len(rests) > 0 {
+		t.Errorf("%+v, %v", got, rests)
 	}
 }
 
@@ -115,17 +126,29 @@ func inPauses(t testing.TB, segments []transcript.Segment, begins []float64, pau
 func TestLongGoesOn(t *testing.T) {
 	const rate = 8000
 	m := local(t, rate)
-	r := soundOf(t, rate, chant(strings.Join(babbled(60, 7), " | "), 0.3, rate))
-	whole, rests, after := cutInto(t, m, r, 3, 0)
-	if len(rests) < 5 {
-		t.Fatalf("%v", rests)
-	}
-	for i, rest := range rests {
-		again := r
-		again.From = rest
-		got, _, _ := cutInto(t, m, again, 3, 0)
-		if fmt.Sprint(got.Segments) != fmt.Sprint(whole.Segments[after[i]:]) {
-			t.Errorf("from %d: %v\nwant %v", rest, got.Segments, whole.Segments[after[i]:])
+	for name, samples := range map[string][]int{
+		"pauses":    chant(strings.Join(babbled(60, 7), " | "), 0.3, rate),
+		"no pauses": chant(strings.Join(babbled(60, 7), " "), 0, rate),
+	} {
+		r := soundOf(t, rate, samples)
+		whole, rests, after := cutInto(t, m, r, 3, 0)
+		joined := 0
+		for i, rest := range rests {
+			written, err := json.Marshal(rest)
+			again := r
+			if err = errors.Join(err, json.Unmarshal(written, &again.From)); err != nil {
+				t.Fatal(err)
+			}
+			got, _, _ := cutInto(t, m, again, 3, 0)
+			if fmt.Sprint(got.Segments) != fmt.Sprint(whole.Segments[after[i]:]) {
+				t.Errorf("%s: from %s: %v\nwant %v", name, written, got.Segments, whole.Segments[after[i]:])
+			}
+			if rest.Joined > 0 {
+				joined++
+			}
+		}
+		if len(rests) < 5 || (joined < 5) != (name != "no pauses") {
+			t.Errorf("%s: %d places to go on, %d of them where pieces overlap: this test says little", name, len(rests), joined)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -42,7 +43,22 @@ type reader struct {
 type heard struct {
 	transcript.Segment       // without times of its own
 	blanks, frames     int   // frames where the blank is the likeliest, and all
+	numbers            error // errNoNumbers: the text says nothing
 	err                error // there is no text
+}
+
+// errNoNumbers is what a network says that has overflowed. A score counts it as it is, an error in each word; a text for
+// people must not be made of it.
+var errNoNumbers = errors.New("what the network makes of this sound is no numbers: its weights are too large, as after a training that went wrong")
+
+// numbers is errNoNumbers if one of the logits isn't finite.
+func numbers(logits []float32) error {
+	for _, x := range logits {
+		if x-x != 0 {
+			return errNoNumbers
+		}
+	}
+	return nil
 }
 
 func newReader(s *script) (*reader, error) {
@@ -97,7 +113,7 @@ func (r *reader) read(logits []float32) heard {
 		r.speller.rescore(best, r.AttentionWeight)
 	}
 	out := r.tell(best)
-	out.blanks, out.frames = blanks, len(logits)/r.size
+	out.blanks, out.frames, out.numbers = blanks, len(logits)/r.size, numbers(logits)
 	return out
 }
 
@@ -171,6 +187,9 @@ func (r *reader) units(h decode.Hypothesis) (words, characters []transcript.Unit
 // align says where in an utterance with these logits [S, V] a text was said. The confidence of a word or character is
 // the probability of its least likely token, the geometric mean over the token's frames.
 func (r *reader) align(logits []float32, said string) heard {
+	if err := numbers(logits); err != nil {
+		return heard{err: err}
+	}
 	r.frames.Set(logits, r.size)
 	out := heard{frames: r.frames.T()}
 	tokens := r.tokenizer.Encode(said, nil)

@@ -19,8 +19,15 @@ type Recording struct {
 	Pipe  io.Reader
 	Spool audio.Spool // for what of a pipe can't be read as it comes
 
-	// From is the sample, at the model's rate, to begin at: 0, or what Output.Through was told by an earlier process.
-	From int
+	From Rest // where to begin: at the start, or where Output.Through was told by an earlier process that it can be gone on
+}
+
+// Rest is the part of a recording that is still to be given: it begins with a piece. Its JSON is read back to the bit.
+type Rest struct {
+	Sample int                 `json:"sample"`         // where the piece begins, at the model's rate
+	Joined int                 `json:"joined"`         // samples that it shares with the piece before; 0 behind a pause
+	Held   *transcript.Segment `json:"held,omitempty"` // what of the piece before is still to be given, where they share some
+	Said   bool                `json:"said"`           // there is a segment before it
 }
 
 // FileRecording is a file as a whole.
@@ -29,10 +36,18 @@ func FileRecording(path string) Recording { return Recording{Name: path, Source:
 // UtteranceRecording is an utterance of a manifest.
 func UtteranceRecording(u *data.Utterance) Recording {
 	r := Recording{Name: u.Path(), Source: u.Recording.Source, Known: &u.Recording.Info, Offset: u.Offset}
-	if u.Samples < u.Recording.Info.Samples {
-		r.Name, r.Duration = u.ID, u.Duration
+	if part := partID(u); part != "" {
+		r.Name, r.Duration = part, u.Duration
 	}
 	return r
+}
+
+// partID is what an utterance is called that is a part of its recording, and "" if it is the whole.
+func partID(u *data.Utterance) string {
+	if u.Samples < u.Recording.Info.Samples {
+		return u.ID
+	}
+	return ""
 }
 
 // open opens the sound.
@@ -50,8 +65,8 @@ type Output interface {
 	// Segment is what was said next; its times are seconds from the start of the recording. A segment without text is
 	// given where there is no other.
 	Segment(s transcript.Segment) error
-	// Through says that all that is before a sample, at the model's rate, has been given: see Recording.From.
-	Through(sample int) error
+	// Through says from where the recording can be gone on with behind what has been given: see Recording.From.
+	Through(r Rest) error
 	// End ends recording i. err is what was wrong with it: what is behind that is missing.
 	End(i int, err error) error
 }

@@ -12,6 +12,7 @@ import (
 // Transcript is what was recognized in a file.
 type Transcript struct {
 	Path     string
+	Part     string  // of the recording: an utterance's ID; "": it is the whole
 	Duration float64 // seconds; 0 where the file can't be read
 	Segments []transcript.Segment
 	Err      error // what was wrong with the file: what is behind that is missing
@@ -55,7 +56,7 @@ func (g *gathering) Segment(s transcript.Segment) error {
 	return nil
 }
 
-func (g *gathering) Through(int) error { return nil }
+func (g *gathering) Through(Rest) error { return nil }
 
 func (g *gathering) End(i int, err error) error {
 	t := g.now
@@ -104,6 +105,9 @@ func (m *Model) TranscribeAll(ctx context.Context, list []Recording, o Transcrib
 	l, err := listen(ctx, list, plan, features, m.chargeResampling(features))
 	if err != nil {
 		return err
+	}
+	if o.Warn == nil {
+		o.Warn = func(w string) { fmt.Fprintln(m.log, "WARNING:", w) }
 	}
 	t := &transcribing{Model: m, listening: l, options: o, plan: plan, out: out, units: wanted}
 	for more := true; more; {

@@ -2,7 +2,6 @@ package recognize
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"konkanitrain/recognize/transcript"
@@ -142,19 +141,24 @@ func (t *transcribing) piece(p *piece, r row) error {
 	if err := t.begin(p.flow); err != nil {
 		return err
 	}
-	if p.joined > 0 && t.held != nil {
+	joined := p.joined > 0 && t.held != nil
+	if !joined {
+		if err := t.flush(); err != nil {
+			return err
+		}
+	}
+	if p.start > p.flow.From.Sample {
+		if err := t.out.Through(Rest{Sample: p.start, Joined: p.joined, Held: t.held, Said: t.some}); err != nil {
+			return err
+		}
+	}
+	if joined {
 		from := float64(p.start) / float64(t.feature.SampleRate)
 		left, right := stitch(*t.held, r.Segment, from, from+float64(p.joined)/float64(t.feature.SampleRate))
 		t.held = &right
 		return t.give(left)
 	}
-	if err := t.flush(); err != nil {
-		return err
-	}
 	t.held = &r.Segment
-	if p.start > p.flow.From {
-		return t.out.Through(p.start)
-	}
 	return nil
 }
 
@@ -163,7 +167,7 @@ func (t *transcribing) begin(f *flow) error {
 	if t.begun {
 		return nil
 	}
-	t.begun = true
+	t.begun, t.held, t.some = true, f.From.Held, f.From.Said
 	return t.out.Begin(f.index, transcript.Recording{Path: f.Name, Duration: f.info.Seconds()})
 }
 
@@ -195,16 +199,17 @@ func (t *transcribing) end(f *flow) error {
 	if err := t.flush(); err != nil {
 		return err
 	}
-	if t.begun && !t.some && last != nil && f.From == 0 {
+	if !t.begun && f.err == nil && t.failed == nil { // nothing but silence
+		if err := t.begin(f); err != nil {
+			return err
+		}
+		last = &transcript.Segment{End: f.info.Seconds()}
+	}
+	if t.begun && !t.some && last != nil {
 		last.Start = 0
 		if err := t.out.Segment(*last); err != nil {
 			return err
 		}
-	}
-	warnings := f.warnings
-	slices.Sort(warnings)
-	for _, w := range warnings {
-		fmt.Fprintln(t.log, "WARNING:", w)
 	}
 	err := f.err
 	if t.failed != nil {
@@ -213,7 +218,12 @@ func (t *transcribing) end(f *flow) error {
 	t.begun, t.some, t.held, t.failed = false, false, nil, nil
 	t.progress.Recordings++
 	t.progress.Within, t.progress.Of = 0, 0
-	return t.out.End(f.index, err)
+	ending := t.out.End(f.index, err)
+	slices.Sort(f.warnings)
+	for _, w := range f.warnings { // behind what was written, which may be on the same terminal
+		t.options.Warn(w)
+	}
+	return ending
 }
 
 // tell tells of a batch that has ended.

@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func (t *transcribing) hear(ctx context.Context, window []*data.Example) ([]row,
 				return nil, err
 			}
 		default:
-			rows[i] = row{heard[i].Segment, errors.Join(x.Err, heard[i].err)}
+			rows[i] = row{heard[i].Segment, cmp.Or(x.Err, heard[i].err, heard[i].numbers)}
 		}
 	}
 	return rows, nil

@@ -21,6 +21,7 @@ type TranscribeOptions struct {
 	Planned  func(*TranscribePlan) // is told what it will take, before anything is read; nil: nobody is
 	Progress func(Progress)        // is told how far it is, after each batch; nil: nobody is
 	Batch    func(BatchMemory)     // is told what the memory is after each batch; nil: nobody is
+	Warn     func(string)          // is told what is odd about a recording, when it has ended; nil: the model's log is
 }
 
 // Defaults of TranscribeOptions, in seconds.

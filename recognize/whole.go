@@ -125,7 +125,7 @@ func transcriptOf(u *data.Utterance, s transcript.Segment) Transcript {
 			list[i].Start, list[i].End = min(list[i].Start, s.End), min(list[i].End, s.End)
 		}
 	}
-	return Transcript{Path: u.Path(), Duration: u.Recording.Info.Seconds(), Segments: []transcript.Segment{s.Shift(u.Offset)}}
+	return Transcript{Path: u.Path(), Part: partID(u), Duration: u.Recording.Info.Seconds(), Segments: []transcript.Segment{s.Shift(u.Offset)}}
 }
 
 // withoutLine is a loader's error about a file without the line of a manifest that it begins with: there is none.

@@ -22,7 +22,7 @@ type alignConfig struct {
 	Manifest     string   `yaml:"manifest" default:"" check:"path" help:"manifest of sounds and their texts"`
 	Text         string   `yaml:"text" default:"" check:"path" help:"in place of a manifest: file with a line for each sound file that is given, in their order"`
 	Format       string   `yaml:"format" default:"textgrid" check:"json|jsonl|srt|vtt|ctm|textgrid" help:"what is written: words and characters with times and confidences as JSON, subtitles, time-marked words of NIST, or TextGrids of Praat"`
-	Output       string   `yaml:"output" default:"" check:"path" zero:"standard output" help:"folder to write into, a file for each recording"`
+	Output       string   `yaml:"output" default:"" check:"path" zero:"standard output" help:"folder to write into, a file for each recording, or for each utterance that is a part of one"`
 	PathMap      []string `yaml:"path_map" default:"" check:"path map" help:"replace the start of the manifest's audio paths, FROM=TO; may be given several times"`
 	SkipBadLines bool     `yaml:"skip_bad_lines" default:"false" check:"any" help:"leave out manifest lines that can't be parsed, instead of stopping"`
 	BadLineLimit float64  `yaml:"bad_line_limit" default:"0" check:"share" zero:"0.05, but ten lines in any case" help:"share of unusable manifest lines above which nothing is aligned"`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -84,6 +85,12 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if d.Units = c.wantsWords(); c.SaveDecoding != "" {
 		d.Calibration = nil // it is made anew
 	}
+	var before *evalResult
+	if isAlignments(c.Against) {
+		if before, err = readAlignments(c.Against); err != nil {
+			return fmt.Errorf("against: %w", err)
+		}
+	}
 	model, err := c.load(o, c.trained, d, s.err)
 	if err != nil {
 		return err
@@ -93,23 +100,25 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
-	if c.Against != "" {
+	var against error // what was scored is told all the same
+	switch {
+	case before != nil:
+		against = r.compareWith(before)
+	case c.Against != "":
 		model.Close() // there may be no room for two
-		if err := c.compare(ctx, o, r, d, s.err); err != nil {
-			return err
-		}
+		against = c.compare(ctx, o, r, d, s.err)
 	}
 	out := s.out
 	if c.toOutput() > 0 {
 		out = s.err
 	}
 	if c.JSON {
-		return writeJSON(out, r.record())
+		return errors.Join(writeJSON(out, r.record()), against)
 	}
 	if _, err = io.WriteString(out, r.text()); err != nil || !c.wantsWords() {
-		return err
+		return errors.Join(err, against)
 	}
-	return c.concludes(&r.judge, d, streams{out, s.err})
+	return errors.Join(c.concludes(&r.judge, d, streams{out, s.err}), against)
 }
 
 // rules are what the settings have to agree with, on disk and on this machine.

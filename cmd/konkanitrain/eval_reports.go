@@ -157,15 +157,8 @@ func each(sinks []sink, do func(sink) error) error {
 	return nil
 }
 
-// compare compares the model that was scored with another, which it scores too, or with an earlier score.
+// compare compares the model that was scored with another, which it scores too.
 func (c *evalConfig) compare(ctx context.Context, o *options, r *evalResult, d recognize.Decoding, progress io.Writer) error {
-	if isAlignments(c.Against) {
-		before, err := readAlignments(c.Against)
-		if err != nil {
-			return fmt.Errorf("against: %w", err)
-		}
-		return r.compareWith(before)
-	}
 	other, err := c.load(o, trained{c.Against}, d, progress)
 	if err != nil {
 		return fmt.Errorf("against: %w", err)
@@ -182,9 +175,10 @@ func (c *evalConfig) compare(ctx context.Context, o *options, r *evalResult, d r
 
 // compareWith compares with another result.
 func (r *evalResult) compareWith(than *evalResult) error {
-	r.against, r.comparison = than, r.report.Against(than.report)
-	if r.comparison.Utterances == 0 {
+	c := r.report.Against(than.report)
+	if c.Utterances == 0 {
 		return errors.New("against: there is no utterance that both have scored: are these the same manifests?")
 	}
+	r.against, r.comparison = than, c
 	return nil
 }

@@ -98,7 +98,8 @@ func runTranscribe(ctx context.Context, args []string, s streams) error {
 		return o.usage(err)
 	}
 	progress := newTranscribeProgress(out, s)
-	options := recognize.TranscribeOptions{PieceSeconds: c.PieceSeconds, OverlapSeconds: c.OverlapSeconds, Progress: progress.show}
+	out.say = progress.say
+	options := recognize.TranscribeOptions{PieceSeconds: c.PieceSeconds, OverlapSeconds: c.OverlapSeconds, Progress: progress.show, Warn: func(w string) { progress.say("WARNING: " + w) }}
 	if c.MemoryLog != "off" {
 		options.Planned = func(p *recognize.TranscribePlan) { fmt.Fprintln(s.err, p) }
 	}
@@ -125,6 +126,9 @@ func (c *transcribeConfig) rules(p *settings.Problems, files []string, unknown b
 	several := len(files)+len(c.Manifest) > 1 || len(c.Manifest) > 0 || len(files) == 1 && isFolder(files[0])
 	if format.Single() && several && !toFolder(c.Output) {
 		p.Add(settings.Problemf("output", "output is %q, and a file of format %s is of one sound file: give --output FOLDER", c.Output, c.Format))
+	}
+	if stat, err := os.Stat(c.Output); err == nil && toFolder(c.Output) && !stat.IsDir() {
+		p.Add(settings.Problemf("output", "output: %s has no extension, so that it would be a folder, and it is a file: name a folder, or another file", c.Output))
 	}
 	if c.NBest > 0 && format != transcript.JSON && format != transcript.JSONL {
 		p.Add(settings.Problemf("nbest", "nbest is %d, and format %s has no place for hypotheses: want format json or jsonl", c.NBest, c.Format))

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"konkanitrain/checkpoint"
 	"konkanitrain/internal/words"
 	"konkanitrain/recognize"
 	"konkanitrain/recognize/transcript"
@@ -26,6 +27,7 @@ type sheet struct {
 	w      transcript.Writer
 	file   *os.File
 	err    io.Writer
+	say    func(any) // prints a line to err, beside a progress bar
 	folder bool
 	tty    bool // what is written is seen on a terminal
 	bytes  int64
@@ -38,7 +40,7 @@ type sheetState struct {
 	Batch  string          `json:"batch"`  // of what: recordings, model and settings
 	Bytes  int64           `json:"bytes"`  // of the file, that stand
 	Ended  int             `json:"ended"`  // recordings
-	From   int             `json:"from"`   // sample of the next one to begin at
+	From   recognize.Rest  `json:"from"`   // of the next one
 	Failed []string        `json:"failed"` // names of recordings that could not be read
 	Mark   transcript.Mark `json:"mark"`
 }
@@ -59,6 +61,9 @@ func (c *transcribeConfig) sheet(model *recognize.Model, list []recognize.Record
 		o.w, err = transcript.New(o.format, s.out)
 	case toFolder(c.Output):
 		o.folder = true
+		if err := transcript.Distinct(o.format, names(list)); err != nil {
+			return nil, fmt.Errorf("output: in %s %w", c.Output, err)
+		}
 		o.passOver(c.Output)
 		o.w = transcript.NewFolder(o.format, c.Output)
 	default:
@@ -76,6 +81,14 @@ func (c *transcribeConfig) batch(model *recognize.Model, list []recognize.Record
 	}
 	return fmt.Sprintf("%s %x; %s; %s, pieces of %g s, %g s shared, nbest %d, %+v", words.Count(len(list), "recording"), h.Sum64(), model.Description,
 		c.Format, c.PieceSeconds, c.OverlapSeconds, c.NBest, c.decoding)
+}
+
+func names(list []recognize.Recording) []string {
+	all := make([]string, len(list))
+	for i, r := range list {
+		all[i] = r.Name
+	}
+	return all
 }
 
 // passOver leaves out what has its file in a folder already.
@@ -101,12 +114,14 @@ func (o *sheet) open() error {
 		} else if err != nil {
 			return fmt.Errorf("output: %w", err)
 		}
-		if err := o.save(); err != nil {
+		if err := errors.Join(checkpoint.LockFile(o.file), o.save()); err != nil {
 			return err
 		}
 	} else if err != nil {
 		return fmt.Errorf("output: %w", err)
-	} else if err := o.goOn(kept); err != nil {
+	} else if err := o.goOn(kept); errors.Is(err, checkpoint.ErrWritten) {
+		return fmt.Errorf("output: %s: %w", o.path, err)
+	} else if err != nil {
 		return fmt.Errorf("output: %s: %w; start it as it was started, or remove both files", o.progress(), err)
 	}
 	o.bytes = o.state.Bytes
@@ -123,11 +138,14 @@ func (o *sheet) goOn(kept []byte) error {
 	switch {
 	case state.Batch != o.state.Batch:
 		return fmt.Errorf("%s is half done with other sound files, another model or other settings (%s; now %s)", o.path, state.Batch, o.state.Batch)
-	case state.Ended < 0 || state.Ended > len(o.all) || state.Bytes < 0 || state.From < 0:
+	case state.Ended < 0 || state.Ended > len(o.all) || state.Bytes < 0 || state.From.Sample < 0 || state.From.Joined < 0:
 		return errors.New("it is damaged")
 	}
 	var err error
 	if o.file, err = os.OpenFile(o.path, os.O_WRONLY, 0); err != nil {
+		return err
+	}
+	if err := checkpoint.LockFile(o.file); err != nil {
 		return err
 	}
 	stat, err := o.file.Stat()
@@ -195,11 +213,11 @@ func (o *sheet) Begin(_ int, r transcript.Recording) error {
 func (o *sheet) Segment(s transcript.Segment) error { return o.w.Segment(s) }
 
 // Through keeps what the recording can be gone on with.
-func (o *sheet) Through(sample int) error {
+func (o *sheet) Through(r recognize.Rest) error {
 	if o.path == "" || o.format == transcript.TextGrid {
 		return nil
 	}
-	o.state.From = sample
+	o.state.From = r
 	o.mark()
 	return o.save()
 }
@@ -208,20 +226,20 @@ func (o *sheet) mark() { o.state.Mark, o.state.Bytes = o.w.Mark(), o.bytes }
 
 // End ends a recording, and names one that could not be read to its end.
 func (o *sheet) End(i int, failed error) error {
-	name := o.all[o.base+i].Name
-	if failed != nil {
-		o.state.Failed = append(o.state.Failed, name)
-		if !strings.Contains(failed.Error(), name) {
-			failed = fmt.Errorf("%s: %w", name, failed)
-		}
-		fmt.Fprintf(o.err, "konkanitrain: %v\n", failed)
-	}
 	if o.w.Mark().Open {
 		if err := o.w.End(); err != nil {
 			return err
 		}
 	}
-	o.state.Ended, o.state.From = o.base+i+1, 0
+	if failed != nil {
+		name := o.all[o.base+i].Name
+		o.state.Failed = append(o.state.Failed, name)
+		if !strings.Contains(failed.Error(), name) {
+			failed = fmt.Errorf("%s: %w", name, failed)
+		}
+		o.say(fmt.Sprintf("konkanitrain: %v", failed))
+	}
+	o.state.Ended, o.state.From = o.base+i+1, recognize.Rest{}
 	o.mark()
 	return o.save()
 }

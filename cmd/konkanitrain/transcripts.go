@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -30,16 +31,20 @@ func newTranscripts(f transcript.Format, dir, done string, s streams) (*transcri
 // add writes a transcript.
 func (o *transcripts) add(t recognize.Transcript) error {
 	o.all++
-	if err := t.Err; err != nil {
-		o.failed++
-		if !strings.Contains(err.Error(), t.Path) {
-			err = fmt.Errorf("%s: %w", t.Path, err)
+	err := t.Err
+	if err != nil && !strings.Contains(err.Error(), t.Path) {
+		err = fmt.Errorf("%s: %w", t.Path, err)
+	}
+	if err == nil {
+		err = o.w.Begin(transcript.Recording{Path: t.Path, Duration: t.Duration, Part: t.Part})
+		if err != nil && !errors.Is(err, transcript.ErrTwice) {
+			return err
 		}
+	}
+	if err != nil {
+		o.failed++
 		fmt.Fprintf(o.err, "konkanitrain: %v\n", err)
 		return nil
-	}
-	if err := o.w.Begin(transcript.Recording{Path: t.Path, Duration: t.Duration}); err != nil {
-		return err
 	}
 	for _, s := range t.Segments {
 		if err := o.w.Segment(s); err != nil {

@@ -92,8 +92,11 @@ func (o Options) Bytes(n int) int64 {
 	return 4*int64(o.Samples()+n) + 2*8*frames
 }
 
-// Skip has the Cutter begin at a sample: at the start of a piece, so that the others come out as they would have.
-func (c *Cutter) Skip(start int) { c.start, c.cutting = start, start > 0 }
+// Skip has the Cutter begin at a sample: at the start of a piece, which shares so many samples with the one before, so
+// that it and the others come out as they would have.
+func (c *Cutter) Skip(start, joined int) {
+	c.start, c.joined, c.cutting = start, joined, start > 0
+}
 
 // Shorten makes the pieces from now on no longer than so many seconds, with as large a share of overlap.
 func (c *Cutter) Shorten(longest float64) {

@@ -33,13 +33,13 @@ type kept struct {
 	wave               []float32
 }
 
-func pieces(t testing.TB, o Options, x []float32, from int, parts int) (list []kept) {
+func pieces(t testing.TB, o Options, x []float32, from, joined, parts int) (list []kept) {
 	t.Helper()
 	c, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Skip(from)
+	c.Skip(from, joined)
 	keep := func(p Piece) error {
 		list = append(list, kept{p.Start, p.Start + len(p.Wave), p.Joined, slices.Clone(p.Wave)})
 		return nil
@@ -72,7 +72,7 @@ func TestPiecesAreTheSound(t *testing.T) {
 		x := sound(math.Pow(10, -4*r.Float64()-1.7), parts...)
 		o := Options{Rate: rate, Longest: 1 + 5*r.Float64(), Step: r.IntN(9)}
 		o.Overlap = o.Longest * (0.05 + 0.4*r.Float64())
-		list := pieces(t, o, x, 0, 1+r.IntN(2*rate))
+		list := pieces(t, o, x, 0, 0, 1+r.IntN(2*rate))
 		end, before := 0, 0
 		for i, p := range list {
 			if p.end-p.start > o.Samples() || p.end <= p.start || p.joined == 0 && p.start < end || p.joined > 0 && p.start != end-p.joined || !slices.Equal(p.wave, x[p.start:p.end]) {
@@ -86,10 +86,7 @@ func TestPiecesAreTheSound(t *testing.T) {
 		}
 		between(t, x, end, len(x))
 		for i, p := range list {
-			if p.joined > 0 {
-				continue
-			}
-			again := pieces(t, o, x, p.start, 1+r.IntN(rate))
+			again := pieces(t, o, x, p.start, p.joined, 1+r.IntN(rate))
 			if !slices.EqualFunc(again, list[i:], func(a, b kept) bool { return a.start == b.start && a.end == b.end && a.joined == b.joined }) {
 				t.Errorf("%d: from piece %d on there are other pieces", trial, i)
 			}
@@ -121,7 +118,7 @@ func TestCutsAreInPauses(t *testing.T) {
 			}
 			at += math.Abs(s)
 		}
-		list := pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, x, 0, rate)
+		list := pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, x, 0, 0, rate)
 		if len(list) < 5 {
 			t.Errorf("noise %g: %d pieces", noise, len(list))
 		}
@@ -134,13 +131,13 @@ func TestCutsAreInPauses(t *testing.T) {
 				t.Errorf("noise %g: a cut at %.2f s (%d shared), which is no pause", noise, float64(p.start)/rate, p.joined)
 			}
 		}
-		for i, p := range pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, sound(noise, 17), 0, 1000)[1:] {
+		for i, p := range pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, sound(noise, 17), 0, 0, 1000)[1:] {
 			if p.joined != rate || p.start != 4*rate*(i+1) {
 				t.Errorf("noise %g: piece %d of one long tone starts at %d and shares %d", noise, i+1, p.start, p.joined)
 			}
 		}
 	}
-	if list := pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, make([]float32, 23*rate), 0, 1000); len(list) > 0 {
+	if list := pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, make([]float32, 23*rate), 0, 0, 1000); len(list) > 0 {
 		t.Errorf("%d pieces of silence", len(list))
 	}
 }

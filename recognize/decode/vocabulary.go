@@ -2,6 +2,7 @@ package decode
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -87,4 +88,22 @@ func (v *Vocabulary) piece(id int32) *piece {
 		return &nothing
 	}
 	return &v.pieces[id]
+}
+
+// Covers counts units of texts, words or characters, and those of them that tokens can write; strange is the first that
+// they can't. The space isn't counted.
+func (v *Vocabulary) Covers(units iter.Seq[string]) (can, all int, strange string) {
+	writes := v.writes()
+	for u := range units {
+		if u == Space {
+			continue
+		}
+		all++
+		if !strings.ContainsFunc(u, func(r rune) bool { return !writes(r) }) {
+			can++
+		} else if strange == "" {
+			strange = u
+		}
+	}
+	return can, all, strange
 }

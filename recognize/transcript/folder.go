@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +15,7 @@ func NewFolder(f Format, dir string) Writer {
 }
 
 // Name is the path of a recording's file below a folder: that of the recording as it was given, with the format's
-// extension, where leading / and .. are left out.
+// extension in place of that of sound, where leading / and .. are left out.
 func Name(f Format, path string) string {
 	clean := filepath.ToSlash(filepath.Clean(path))
 	clean = strings.TrimPrefix(clean, filepath.VolumeName(clean))
@@ -25,7 +26,42 @@ func Name(f Format, path string) string {
 		}
 		clean = rest
 	}
-	return filepath.FromSlash(strings.TrimSuffix(clean, filepath.Ext(clean))) + f.Extension()
+	return filepath.FromSlash(withoutEnding(clean)) + f.Extension()
+}
+
+// withoutEnding is a path without the extension of a sound file. Other dots stay: names of parts have them, as a.wav@2.5
+// has.
+func withoutEnding(path string) string {
+	switch ext := filepath.Ext(path); strings.ToLower(ext) {
+	case ".wav", ".flac", ".mp3", ".ogg", ".oga", ".opus":
+		if bare := path[:len(path)-len(ext)]; filepath.Base(path) != ext {
+			return bare
+		}
+	}
+	return path
+}
+
+// ErrTwice is what two recordings with one file in a folder are: one would overwrite the other.
+var ErrTwice = errors.New("write one of them into another folder")
+
+// Distinct is an error, [ErrTwice], if two of these recordings have the same file in a folder.
+func Distinct(f Format, paths []string) error {
+	of := make(map[string]string, len(paths))
+	for _, path := range paths {
+		name := Name(f, path)
+		if other, twice := of[name]; twice {
+			return both(name, other, path)
+		}
+		of[name] = path
+	}
+	return nil
+}
+
+func both(name, one, other string) error {
+	if one == other {
+		return fmt.Errorf("%s is the file of two recordings, both of them %s: %w", name, one, ErrTwice)
+	}
+	return fmt.Errorf("%s is the file of two recordings, %s and %s: %w", name, one, other, ErrTwice)
 }
 
 type folder struct {
@@ -37,13 +73,17 @@ type folder struct {
 	name   string
 }
 
-// Begin makes the recording's file. Two recordings with one file are an error: one would overwrite the other.
+// Begin makes the recording's file. Two recordings with one file are [ErrTwice].
 func (w *folder) Begin(r Recording) error {
-	w.name = filepath.Join(w.dir, Name(w.format, r.Path))
-	if other, twice := w.of[w.name]; twice {
-		return fmt.Errorf("%s is the file of two recordings, %s and %s: write one of them into another folder", w.name, other, r.Path)
+	path := r.Part
+	if path == "" {
+		path = r.Path
 	}
-	w.of[w.name] = r.Path
+	w.name = filepath.Join(w.dir, Name(w.format, path))
+	if other, twice := w.of[w.name]; twice {
+		return both(w.name, other, path)
+	}
+	w.of[w.name] = path
 	if err := os.MkdirAll(filepath.Dir(w.name), 0o777); err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // ctmWriter writes NIST's time-marked words: the recording is called by its file's name without folder and extension,
-// spaces in it become _; the channel is 1.
+// where spaces become _, and so does a ; in front, with which a comment would begin; the channel is 1.
 type ctmWriter struct{ output }
 
 func (w *ctmWriter) Begin(r Recording) error {
@@ -17,8 +17,11 @@ func (w *ctmWriter) Begin(r Recording) error {
 
 // name is what the recording is called.
 func (w *ctmWriter) name() string {
-	path := w.mark.Recording.Path
-	return strings.Join(strings.Fields(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))), "_")
+	name := strings.Join(strings.Fields(withoutEnding(filepath.Base(w.mark.Recording.Path))), "_")
+	if rest, comment := strings.CutPrefix(name, ";"); comment {
+		return "_" + rest
+	}
+	return name
 }
 
 func (w *ctmWriter) Segment(s Segment) error {

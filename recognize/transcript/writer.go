@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Format is a form in which transcripts are written.
@@ -65,7 +68,8 @@ type Mark struct {
 // Recording is what segments are of.
 type Recording struct {
 	Path     string  `json:"path"`
-	Duration float64 `json:"duration"` // seconds
+	Duration float64 `json:"duration"`       // seconds
+	Part     string  `json:"part,omitempty"` // what the part of it that segments are of is called; "": it is the whole
 }
 
 // New makes the writer of a format on top of w, which Close leaves open.
@@ -133,7 +137,24 @@ type textWriter struct{ output }
 
 func (w *textWriter) Begin(r Recording) error {
 	w.begin(r)
-	return w.print("%s\t", r.Path)
+	return w.print("%s\t", oneLine(r.Path))
+}
+
+// oneLine is a file's name with its control characters as Go writes them: a line break in it would begin another line.
+func oneLine(name string) string {
+	if !strings.ContainsFunc(name, unicode.IsControl) {
+		return name
+	}
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsControl(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(name[i:])
+		b.WriteString(name[i : i+size]) // what is no UTF-8 too
+	}
+	return b.String()
 }
 
 func (w *textWriter) Segment(s Segment) error {

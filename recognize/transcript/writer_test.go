@@ -188,6 +188,34 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// A file's name is that of its recording but for the ending of sound: other dots tell parts from each other.
+func TestName(t *testing.T) {
+	for path, want := range map[string]string{
+		"a/x.wav": "a/x.vtt", "x.OPUS": "x.vtt", "x.1.flac": "x.1.vtt", "x.tar.gz": "x.tar.gz.vtt", "-": "-.vtt", "a/.wav": "a/.wav.vtt",
+		"a/x.wav@2": "a/x.wav@2.vtt", "a/x.wav@2.25": "a/x.wav@2.25.vtt", "a/x.wav@2.5": "a/x.wav@2.5.vtt", "speaker.1": "speaker.1.vtt", "/../../x.mp3": "x.vtt",
+	} {
+		if got := Name(VTT, path); got != filepath.FromSlash(want) {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	if err := Distinct(VTT, []string{"a.wav", "b.wav", "a.wav@1", "a.wav@1.5"}); err != nil {
+		t.Error(err)
+	}
+	testkit.MustFail(t, Distinct(VTT, []string{"a.wav", "b.wav", "./a.mp3"}), "a.vtt is the file of two recordings, a.wav and ./a.mp3: write one of them into another folder")
+}
+
+// A name with control characters stays in its line, and one that begins like a comment of NIST's is none.
+func TestOddNames(t *testing.T) {
+	for path, want := range map[string]string{"a\nb.wav": `a\nb.wav`, "a\tb\x1b[1m.wav": `a\tb\x1b[1m.wav`, "a\xff\n.wav": "a\xff" + `\n.wav`, "देव.wav": "देव.wav"} {
+		if got, _, _ := strings.Cut(in(t, Text, path), "\t"); got != want {
+			t.Errorf("%q: %q, want %q", path, got, want)
+		}
+	}
+	if got := in(t, CTM, "a/;; b.wav"); !strings.HasPrefix(got, "_;_b 1 0.250 ") {
+		t.Errorf("%q", got)
+	}
+}
+
 // failing is a disk that is full.
 type failing struct{}
 
