@@ -109,7 +109,7 @@ func TestOpenModelRefuses(t *testing.T) {
 		dir:                          "is a folder of checkpoints: name one of them, such as " + newest,
 		empty:                        "no such file",
 		filepath.Join(empty, "none"): "no such file",
-		garbage:                      "not a whole safetensors file",
+		garbage:                      "not a safetensors file: it begins with",
 		cut:                          ModelFile,
 	} {
 		_, openErr := OpenModel(path)

@@ -78,6 +78,9 @@ func Write(m *recognize.Stored, dir string, o Options) (*Report, error) {
 		r.Files = append(r.Files, f.name)
 	}
 	r.Notes = leftovers(dir)
+	if n := m.Description.Network.DecoderLayers; n > 0 && o.Format != Safetensors {
+		r.Notes = append(r.Notes, "the attention decoder is not in the graph: its text is that of the CTC head")
+	}
 	return r, nil
 }
 

@@ -38,9 +38,9 @@ type Tuning struct {
 
 // Tune looks for the weights of a search, those of the language model, of length and of the decoder, with which the
 // texts of manifests are recognized best. The network is asked once; what it says is kept, and searched with each
-// trial's weights: at first on a coarse grid, then around the best point with ever smaller steps. emit is called after
-// each trial; it may be nil. An error that wraps *device.OutOfMemory says that what the network says takes too much
-// memory.
+// trial's weights: those that d has, on a coarse grid, then around the best point with ever smaller steps. Of equally
+// good ones the first is taken. emit is called after each trial; it may be nil. An error that wraps
+// *device.OutOfMemory says that what the network says takes too much memory.
 func (m *Model) Tune(ctx context.Context, manifests []string, d Decoding, o EvaluateOptions, emit func(Trial)) (*Tuning, error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard
@@ -207,8 +207,10 @@ func (t *tuner) search(ctx context.Context, d Decoding) error {
 	if d.asksDecoder() {
 		attention = firstAttention
 	}
-	if err := t.point(ctx, d, weights{}); err != nil { // what the search alone does, to compare with
-		return err
+	for _, w := range []weights{d.weights(), {}} { // what is given, which stays where nothing is better; the search alone
+		if err := t.point(ctx, d, w); err != nil {
+			return err
+		}
 	}
 	for _, a := range attention {
 		for _, w := range lm {

@@ -3,7 +3,6 @@ package train
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/internal/settings"
@@ -29,11 +28,10 @@ func Changed(saved json.RawMessage) (lines []string, err error) {
 	if differ == nil {
 		return nil, nil
 	}
-	ofData := []string{"train_manifest", "val_manifest", "test_manifest", "noise_manifest", "path_map"}
 	for _, d := range differ.Differences {
 		x := set.Lookup(d.Key)
-		if d.Saved == "not set" || x == nil || x.Group == "Run" && d.Key != "seed" || slices.Contains(ofData, d.Key) {
-			continue
+		if d.Saved == "not set" || x == nil || x.Group == "Run" && d.Key != "seed" || x.NamesFiles() && x.Resume != settings.Fixed {
+			continue // a tokenizer is fixed, and what texts are made of whatever its file is called
 		}
 		lines = append(lines, d.Key+": "+d.Saved)
 	}

@@ -67,7 +67,7 @@ func TestFrozenPartsAreAsIfTheyStoodStill(t *testing.T) {
 					t.Errorf("%s has changed: %v", p.Name, frozen.Frozen(p.Name))
 				}
 				if frozen.Frozen(p.Name) {
-					testkit.MustFail(t, rigs[0].Export(engine.FirstMoments, p.Name, nil), p.Name+" is frozen: it has no moments")
+					testkit.MustFail(t, rigs[0].Export(engine.FirstMoments, p.Name, nil), p.Name+" is frozen: it has no gradient, no moments")
 					continue
 				}
 				for of := engine.FirstMoments; of <= engine.SecondMoments; of++ {

@@ -51,8 +51,8 @@ interval of the difference comes from resamples of pairs, and p, how often model
 from letting a coin say for each pair which result is whose (approximate randomization, Noreen 1989).
 Characters that are confused, and aligned, are those that readers see (grapheme clusters): a letter with its signs.
 --tune looks for the weights of --decoder beam, joint or rescore on a validation set: the network is asked once, and
-searched with the weights of a coarse grid, then with ever nearer neighbors of the best. The best has the fewest wrong
-words, and of equal ones the fewest wrong characters. --save_decoding writes what was found, with the calibration of
+searched with the weights that are given, those of a coarse grid, and ever nearer neighbors of the best. The best has
+the fewest wrong words, and of equal ones the fewest wrong characters. --save_decoding writes what was found, with the calibration of
 confidences (Platt scaling: two numbers), for --decoding.
 Progress goes to standard error, the result to standard output (to standard error where a file is -).
 ` + o.usages(), nil

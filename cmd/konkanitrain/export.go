@@ -151,7 +151,7 @@ func exportText(r *export.Report, weights string) string {
 		fmt.Fprintf(&b, "NOTE: %s\n", n)
 	}
 	if r.Slot != nil && len(r.Warnings) == 0 {
-		fmt.Fprintf(&b, "sherpa-onnx loads it as %s (OfflineRecognizer.%s in Python) and transcribes as konkanitrain does\n", r.Slot.Name, r.Slot.Method)
+		fmt.Fprintf(&b, "sherpa-onnx loads it as %s (OfflineRecognizer.%s in Python) and transcribes as konkanitrain does with --decoder greedy\n", r.Slot.Name, r.Slot.Method)
 	}
 	return b.String()
 }

@@ -7,9 +7,8 @@ import (
 	"os"
 )
 
-// resultFile is a file of results for which a setting has the name. It begins with a head, by which it is known:
-// nothing else is overwritten. A file that is there stays as it is until the new one is whole. The zero value writes
-// nothing.
+// resultFile is a file of results that a setting names. It begins with a head, by which it is known: nothing else is
+// overwritten. A file that is there stays as it is until the new one is whole.
 type resultFile struct {
 	setting string // that names it
 	path    string // "" without one

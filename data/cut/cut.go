@@ -1,5 +1,9 @@
 // Package cut takes long sound apart into pieces that a network hears one at a time: at pauses, and where there is none
-// for as long as a piece may be, into pieces that overlap.
+// for as long as a piece may be, into pieces that overlap. Sound that is no longer than a piece stays as it is.
+//
+// A network that normalizes what it hears piece by piece does best on pieces like those that it was trained on: phrases
+// with little silence around them. So long sound is cut in each pause, and of a long pause most is left out, where it
+// is steady noise.
 //
 // Where a piece ends depends on the sound of that piece alone: cutting that begins at the start of any piece gives the
 // same pieces from there on.
@@ -16,7 +20,7 @@ type Options struct {
 	Rate    int     // samples a second
 	Longest float64 // seconds of a piece at most: sound that is no longer is one piece
 	Overlap float64 // seconds that two pieces share where there is no pause between them
-	Step    int     // pieces start at a multiple of so many frames of 10 ms, as a network's frames do; 0 is 1
+	Step    int     // a piece that overlaps with the one before starts a multiple of so many frames of 10 ms behind its start, as a network's frames do; 0 is 1
 }
 
 // Bounds of Options, in seconds.
@@ -71,6 +75,8 @@ type Cutter struct {
 	joined int       // of the next piece
 	sorted []float64 // energies
 	energy []float64 // of each frame of a piece, in dB
+
+	cutting bool // the sound is longer than a piece
 }
 
 // New is a Cutter for sound from its start on.
@@ -89,7 +95,9 @@ func (o Options) Bytes(n int) int64 {
 
 // Skip has the Cutter begin at a sample: at the start of a piece, which shares so many samples with the one before, so
 // that it and the others come out as they would have.
-func (c *Cutter) Skip(start, joined int) { c.start, c.joined = start, joined }
+func (c *Cutter) Skip(start, joined int) {
+	c.start, c.joined, c.cutting = start, joined, start > 0
+}
 
 // Shorten makes the pieces from now on no longer than so many seconds, with as large a share of overlap.
 func (c *Cutter) Shorten(longest float64) {
@@ -119,71 +127,166 @@ func (c *Cutter) End(emit func(Piece) error) error {
 			return err
 		}
 	}
-	if len(c.wave) == 0 {
+	end := len(c.wave)
+	if c.cutting { // else the sound is one piece, as it is
+		l := c.levels(c.wave)
+		if len(l.energy) > 0 && l.nothing() {
+			return nil
+		}
+		c.skip(c.leading(l))
+		l = c.levels(c.wave)
+		end = len(c.wave)
+		if from := l.quietTail(); len(c.energy)-from > trailing && c.still(l.energy[from+trailing:]) {
+			end = (from + trailing) * c.o.frame()
+		}
+	}
+	if end == 0 {
 		return nil
 	}
-	return emit(Piece{Start: c.start, Wave: c.wave, Joined: c.joined})
+	return emit(Piece{Start: c.start, Wave: c.wave[:end], Joined: c.joined})
 }
 
-// cut takes one piece off.
+// cut takes one piece off, or a pause before it.
 func (c *Cutter) cut(emit func(Piece) error) error {
+	c.cutting = true
 	n := c.o.Samples()
+	l := c.levels(c.wave[:n])
+	if l.nothing() {
+		c.skip(n)
+		return nil
+	}
+	if quiet := c.leading(l); quiet > 0 {
+		c.skip(quiet)
+		return nil
+	}
 	end, next, joined := n, n-c.o.overlap(), c.o.overlap()
-	if at, ok := c.pause(c.wave[:n]); ok {
-		end, next, joined = at, at, 0
+	if from, to, ok := c.pause(l); ok {
+		end, next, joined = from, to, 0
 	}
 	err := emit(Piece{Start: c.start, Wave: c.wave[:end], Joined: c.joined})
-	c.wave = c.wave[:copy(c.wave, c.wave[next:])]
-	c.start, c.joined = c.start+next, joined
+	c.skip(next)
+	c.joined = joined
 	return err
 }
 
-// What is a pause. Levels are in dB.
+// skip goes on behind so many samples.
+func (c *Cutter) skip(samples int) {
+	if samples > 0 {
+		c.wave = c.wave[:copy(c.wave, c.wave[samples:])]
+		c.start += samples
+		c.joined = 0
+	}
+}
+
+// What is a pause, in frames and in dB.
 const (
 	least     = 25   // frames, 0.25 s: closures of stops are shorter
-	enough    = 100  // frames: a longer pause is no better to cut in
-	leading   = 50   // frames of a long pause that stay before what follows
-	early     = 0.25 // share of a piece before which it is not cut
+	early     = 100  // frames of a piece before which it is not cut
+	trailing  = 40   // frames of a pause that stay with what is before it, and
+	lead      = 1    // with what is behind it: sentences that were recorded alone have about as many
+	softly    = 10   // frames in which a word may begin more softly than speech is
+	rising    = 3.0  // above the pause: there it begins
 	below     = 30.0 // of speech, at least: then it is quiet whatever the noise
-	noiseStep = 0.2  // of the way from noise to speech, up to which it is noise
+	noiseStep = 0.35 // of the way from noise to speech, up to which it is noise
 	contrast  = 9.0  // between speech and a pause, at least
+	steady    = 9.0  // from the middling to the loudest frame of what is left out, at most
 	silence   = -90  // of nothing, for the logarithm
-	still     = -60  // of full scale: a piece in which nothing is louder is a pause as a whole
+	still     = -60  // of full scale, below which nothing is said
 )
 
-// pause finds the sample at which to cut in the pause of a piece that is best for it: the longest, and of pauses of a
-// second or more the last. ok says whether there is one.
-//
-// Speech is what is as loud as the loudest twentieth of the piece, noise as quiet as its quietest tenth. A frame is
-// quiet that is 30 dB below the speech, or hardly above the noise; a pause is a run of these, on average clearly below
-// the speech.
-func (c *Cutter) pause(x []float32) (at int, ok bool) {
+// levels are those of a stretch of sound. Speech is what is as loud as its loudest twentieth, noise as quiet as its
+// quietest fiftieth. A frame is quiet that is 30 dB below the speech, or hardly above the noise.
+type levels struct {
+	energy               []float64
+	speech, noise, quiet float64
+}
+
+// levels measures a stretch.
+func (c *Cutter) levels(x []float32) levels {
 	c.energies(x)
 	n := len(c.energy)
+	if n == 0 {
+		return levels{speech: silence, noise: silence, quiet: silence}
+	}
 	c.sorted = append(c.sorted[:0], c.energy...)
 	slices.Sort(c.sorted)
-	speech, noise := c.sorted[n*95/100], c.sorted[n/10]
-	if speech < still {
-		return len(x), true
+	l := levels{energy: c.energy, speech: c.sorted[n*95/100], noise: c.sorted[n/50]}
+	l.quiet = max(l.speech-below, l.noise+noiseStep*(l.speech-l.noise))
+	return l
+}
+
+// nothing says that there is neither speech nor anything else to hear.
+func (l levels) nothing() bool { return slices.Max(l.energy) < still }
+
+// still says that nothing is said in some frames, however softly: they are steady noise, or hardly anything.
+func (c *Cutter) still(energy []float64) bool {
+	if len(energy) == 0 {
+		return true
 	}
-	quiet := max(speech-below, noise+noiseStep*(speech-noise))
-	best := 0
-	for from := 0; from < n; {
-		to, sum := from, 0.0
-		for to < n && c.energy[to] <= quiet {
-			sum += c.energy[to]
-			to++
-		}
-		length := to - from
-		if length >= least && speech-sum/float64(length) >= contrast {
-			middle := max(from+length/2, to-leading)
-			if middle >= int(early*float64(n)) && min(length, enough) >= best {
-				best, at = min(length, enough), c.o.grid(float64(middle)/100)
-			}
-		}
-		from = to + 1
+	c.sorted = append(c.sorted[:0], energy...)
+	slices.Sort(c.sorted)
+	return c.sorted[len(c.sorted)-1] <= max(still, c.sorted[len(c.sorted)/2]+steady)
+}
+
+// run is where the quiet frames from one on end, and whether they are a pause.
+func (l levels) run(from int) (to int, pause bool) {
+	sum := 0.0
+	for to = from; to < len(l.energy) && l.energy[to] <= l.quiet; to++ {
+		sum += l.energy[to]
 	}
-	return at, best > 0
+	return to, to-from >= least && l.speech-sum/float64(to-from) >= contrast
+}
+
+// onset is the frame at which to begin what follows a pause that ends at a frame: words begin softly, so it is where
+// the sound leaves the level of the pause.
+func (l levels) onset(to int) int {
+	soft := max(to-softly, 0)
+	level := slices.Max(l.energy[max(to-least, 0) : soft+1])
+	next := to
+	for next > soft && l.energy[next-1] > level+rising {
+		next--
+	}
+	return max(next-lead, 0)
+}
+
+// quietTail is from where on all frames are quiet.
+func (l levels) quietTail() int {
+	from := len(l.energy)
+	for from > 0 && l.energy[from-1] <= l.quiet {
+		from--
+	}
+	return from
+}
+
+// leading is how many samples of a pause are left out at the start of a piece that shares nothing with another.
+func (c *Cutter) leading(l levels) int {
+	to, pause := l.run(0)
+	if c.joined > 0 || !pause || to == len(l.energy) {
+		return 0
+	}
+	next := l.onset(to)
+	if !c.still(l.energy[:next]) {
+		return 0
+	}
+	return next * c.o.frame()
+}
+
+// pause finds the first pause of a piece in which to cut it: the samples where what is before it ends and where what is
+// behind it starts. Of a long pause a part is left out, if nothing is said in that. ok says whether there is a pause.
+func (c *Cutter) pause(l levels) (end, next int, ok bool) {
+	for from := 0; from < len(l.energy); {
+		to, pause := l.run(from)
+		if !pause || from < early {
+			from = to + 1
+			continue
+		}
+		next = l.onset(to)
+		if end = min(from+trailing, next); !c.still(l.energy[end:next]) {
+			end = next
+		}
+		return end * c.o.frame(), next * c.o.frame(), true
+	}
+	return 0, 0, false
 }
 
 // energies measures the frames of a piece: the mean square about their mean, in dB of full scale.

@@ -65,6 +65,9 @@ type Setting struct {
 	line       int
 }
 
+// NamesFiles says whether values are paths of files or folders, or may be.
+func (s *Setting) NamesFiles() bool { return s.check.path || s.check.pathMap }
+
 // Resume says how a resumed run takes a value that differs from its checkpoint's.
 type Resume string
 

@@ -107,6 +107,12 @@ func holding() *control.Info {
 // serve shows runs on a free port, until the test is over.
 func serve(t testing.TB, sources ...Source) *Server {
 	t.Helper()
+	return serveAs(t, func(*Server) {}, sources...)
+}
+
+// serveAs is serve for a server that is changed before it answers.
+func serveAs(t testing.TB, change func(*Server), sources ...Source) *Server {
+	t.Helper()
 	a, err := ParseAddress("127.0.0.1:0", false)
 	if err != nil {
 		t.Fatal(err)
@@ -119,6 +125,7 @@ func serve(t testing.TB, sources ...Source) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	change(s)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve() }()
 	t.Cleanup(func() {

@@ -39,6 +39,13 @@ func (s *series) add(update int, hours float64, values []float32) {
 	s.push(update, update, hours, values, values, values, 1)
 }
 
+// grow makes room for so many points.
+func (p *points) grow(n, width int) {
+	p.first, p.last = make([]int, 0, n), make([]int, 0, n)
+	p.hours, p.records = make([]float64, 0, n), make([]int, 0, n)
+	p.low, p.mean, p.high = make([]float32, 0, n*width), make([]float32, 0, n*width), make([]float32, 0, n*width)
+}
+
 // push adds a point.
 func (p *points) push(first, last int, hours float64, low, mean, high []float32, records int) {
 	p.first, p.last = append(p.first, first), append(p.last, last)
@@ -67,6 +74,7 @@ func (p *points) merge(i, last int, hours float64, low, mean, high []float32, re
 // view is the points from one to before another, in at most so many: neighbors become one where there are more.
 func (s *series) view(from, to, most int) (v points) {
 	group := max((to-from+most-1)/max(most, 1), 1)
+	v.grow((to-from+group-1)/group, s.width)
 	for i := from; i < to; i++ {
 		a, b := i*s.width, (i+1)*s.width
 		low, mean, high := s.low[a:b], s.mean[a:b], s.high[a:b]

@@ -30,6 +30,7 @@ type Server struct {
 	runs  []*shown
 	read  time.Time        // when the runs' files were read last
 	built map[view]*answer // until something is new
+	size  int              // bytes of the last one, and a little more
 }
 
 // answer is what is sent as it is.
@@ -196,13 +197,14 @@ func (s *Server) state(v view) (*answer, error) {
 	if a := s.built[v]; a != nil {
 		return a, nil
 	}
-	body, err := appendState(nil, s.runs, v)
+	body, err := appendState(make([]byte, 0, s.size), s.runs, v)
 	if err != nil {
 		return nil, err
 	}
 	if len(s.built) >= mostBuilt {
 		clear(s.built)
 	}
+	s.size = len(body) + len(body)/16
 	a := newAnswer(body)
 	s.built[v] = a
 	return a, nil

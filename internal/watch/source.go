@@ -117,16 +117,18 @@ func (r *shown) ask() {
 	if time.Since(r.asked) < askEvery {
 		return
 	}
-	r.info = nil
+	r.info, r.asked = nil, time.Now()
 	switch {
 	case r.Info != nil:
 		r.info = r.Info()
 	case r.Dir != "" && control.Listens(r.Dir):
 		ctx, cancel := context.WithTimeout(context.Background(), askWait)
 		defer cancel()
-		if response, err := control.Ask(ctx, r.Dir, control.Request{Ask: control.AskInfo}); err == nil {
-			r.info = response.Info
+		response, err := control.Ask(ctx, r.Dir, control.Request{Ask: control.AskInfo})
+		if err != nil { // it may be stopped: nobody waits for it all the time
+			r.asked = time.Now().Add(4 * askEvery)
+			return
 		}
+		r.info = response.Info
 	}
-	r.asked = time.Now()
 }

@@ -51,7 +51,7 @@ func (t *tail) next(renew func(), line func(at int64, text []byte)) error {
 		t.forget(renew)
 	}
 	t.file = info
-	return t.read(f, line)
+	return t.read(f, int(min(info.Size()-t.at+1, readBytes)), line)
 }
 
 // same says whether the file is the one that was read, with more behind it or not.
@@ -71,9 +71,9 @@ func (t *tail) forget(renew func()) {
 	t.file, t.at, t.mark = nil, 0, nil
 }
 
-// read gives line the whole lines from t.at on.
-func (t *tail) read(f *os.File, line func(at int64, text []byte)) error {
-	buffer := make([]byte, 0, readBytes)
+// read gives line the whole lines from t.at on, by so many bytes at first.
+func (t *tail) read(f *os.File, size int, line func(at int64, text []byte)) error {
+	buffer := make([]byte, 0, max(size, markBytes))
 	long := false // a line that is too long is being passed over
 	for {
 		if len(buffer) == cap(buffer) {
