@@ -42,7 +42,10 @@ func writeFolder(d disk, path string, fill func(create Create) error) (old strin
 		made = append(made, name)
 		return writeFile(d, name, func(f file) error {
 			w := bufio.NewWriterSize(f, 64<<10)
-			return errors.Join(write(w), w.Flush())
+			if err := write(w); err != nil { // which may be w's own
+				return err
+			}
+			return w.Flush()
 		})
 	})
 	if err == nil {

@@ -114,3 +114,26 @@ func TestWriteFolderFails(t *testing.T) {
 		}
 	}
 }
+
+// One failure is said once, also while much is being written.
+func TestWriteFolderSaysItOnce(t *testing.T) {
+	much := make([]byte, 300<<10)
+	for at := 1; ; at++ {
+		d := failing(at, at, func() error { return syscall.ENOSPC })
+		_, err := writeFolder(d, filepath.Join(t.TempDir(), "folder"), func(create Create) error {
+			return create("much", func(w io.Writer) error {
+				_, err := w.Write(much[:100<<10])
+				if err == nil {
+					_, err = w.Write(much)
+				}
+				return err
+			})
+		})
+		if d.count < at {
+			return
+		}
+		if err != nil && strings.Count(err.Error(), syscall.ENOSPC.Error()) != 1 {
+			t.Errorf("operation %d: %v", at, err)
+		}
+	}
+}

@@ -194,6 +194,8 @@ class Conformer(nn.Module):
         points = 1 << max(3, (size - 1).bit_length())
         x = samples.double()
         frames = (len(x) + shift // 2) // shift
+        if frames == 0:
+            return torch.zeros(0, s["num_mels"])
         at = torch.arange(frames)[:, None] * shift + shift // 2 - size // 2 + torch.arange(size)[None, :]
         at = at % (2 * len(x))  # mirrored at both ends
         x = x[torch.minimum(at, 2 * len(x) - 1 - at)]
@@ -255,17 +257,31 @@ def read_wav(path, rate):
     with wave.open(path) as w:
         if w.getsampwidth() != 2 or w.getframerate() != rate:
             raise ValueError(f"{path}: {8 * w.getsampwidth()} bits at {w.getframerate()} Hz, want 16 bits at {rate} Hz")
-        data = torch.frombuffer(bytearray(w.readframes(w.getnframes())), dtype=torch.int16)
+        sound = w.readframes(w.getnframes())
+        if not sound:
+            return torch.zeros(0)
+        data = torch.frombuffer(bytearray(sound), dtype=torch.int16)
         return data.reshape(-1, w.getnchannels()).float().mean(1) / 32768
 
 
 def main(files):
-    model = load(Path(__file__).parent)
+    if not files:
+        sys.exit("usage: python conformer.py FILE.wav ...")
+    model, failed = load(Path(__file__).parent), 0
     for path in files:
-        features = model.features(read_wav(path, model.sample_rate))
-        with torch.no_grad():
-            logits, lengths = model(features[None], torch.tensor([len(features)]))
-        print(path, model.text(logits[0, : lengths[0]]), sep="\t")
+        try:
+            features = model.features(read_wav(path, model.sample_rate))
+        except (OSError, EOFError, ValueError, wave.Error) as e:
+            print(f"{path}: {e or type(e).__name__}" if str(path) not in str(e) else e, file=sys.stderr)
+            failed += 1
+            continue
+        text = ""  # of less than a frame
+        if len(features) > 0:
+            with torch.no_grad():
+                logits, lengths = model(features[None], torch.tensor([len(features)]))
+            text = model.text(logits[0, : lengths[0]])
+        print(path, text, sep="\t")
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ func checkTorch(t *testing.T, dir string, d *recognize.Description) {
 	}
 	var waves []onnxrun.Array
 	var extracted [][]float32
-	for _, n := range []int{rate / 200, rate / 40, rate/3 + 1, rate} {
+	for _, n := range []int{1, rate / 200, rate / 40, rate/3 + 1, rate} {
 		w := make([]float32, n)
 		for i := range w {
 			w[i] = float32(0.1*r.NormFloat64() + 0.05)

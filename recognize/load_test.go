@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -364,4 +365,25 @@ func TestCloseFreesAll(t *testing.T) {
 		t.Errorf("%+v after Close", dev.Usage())
 	}
 	m.Close()
+}
+
+// A weight that is no number is named without loading the model.
+func TestStoredOdd(t *testing.T) {
+	path := filepath.Join(saved(t, t.TempDir(), 1, described(t), 1, nil), "model.safetensors")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := filepath.Join(t.TempDir(), "alone.safetensors")
+	for _, want := range []string{"", "is NaN"} {
+		write(t, alone, string(b))
+		m, err := Open(alone, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if odd, err := m.Odd(); err != nil || (odd == "") != (want == "") || !strings.HasSuffix(odd, want) {
+			t.Errorf("%q, %v, want %q", odd, err, want)
+		}
+		copy(b[len(b)-4:], "\x00\x00\xc0\x7f")
+	}
 }

@@ -47,8 +47,8 @@ type heard struct {
 	err                error // there is no text
 }
 
-// errNoNumbers is what a network says that has overflowed. A score counts it as it is, an error in each word; a text for
-// people must not be made of it.
+// errNoNumbers is what a network says that has overflowed. A score counts it as it is, an error in each word; a text
+// for people must not be made of it.
 var errNoNumbers = errors.New("what the network makes of this sound is no numbers: its weights are too large, as after a training that went wrong")
 
 // numbers is errNoNumbers if one of the logits isn't finite.

@@ -1,12 +1,17 @@
 package recognize
 
 import (
+	"bufio"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"math"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/model"
 )
 
 // Stored is a trained model on disk, described and not loaded into any memory.
@@ -38,4 +43,28 @@ func (s *Stored) Read(dst []checkpoint.Tensor) error {
 		return err
 	}
 	return s.found.load(dst)
+}
+
+// Odd names the first weight that is no finite number: such a network recognizes nothing. It is "" where all are. They
+// are read from the file, and not kept.
+func (s *Stored) Odd() (odd string, err error) {
+	var all []checkpoint.Tensor
+	for _, p := range model.Parameters(s.Description.Network) {
+		all = append(all, checkpoint.Tensor{Name: p.Name, Shape: p.Shape, Load: func(r io.Reader) error {
+			values := bufio.NewReader(r)
+			var b [4]byte
+			for i := 0; ; i++ {
+				if _, err := io.ReadFull(values, b[:]); err == io.EOF {
+					return nil
+				} else if err != nil {
+					return err
+				}
+				if v := float64(math.Float32frombits(binary.LittleEndian.Uint32(b[:]))); !finite(v) && odd == "" {
+					odd = fmt.Sprintf("%s[%d] is %v", p.Name, i, v)
+				}
+			}
+		}})
+	}
+	err = s.Read(all)
+	return odd, err
 }

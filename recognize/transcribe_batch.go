@@ -195,25 +195,28 @@ func (t *transcribing) flush() error {
 
 // end ends a recording.
 func (t *transcribing) end(f *flow) error {
+	err := f.err
+	if t.failed != nil {
+		err = t.failed
+	}
+	if err == nil { // of silence there is no piece
+		if err := t.begin(f); err != nil {
+			return err
+		}
+	}
 	last := t.held
 	if err := t.flush(); err != nil {
 		return err
 	}
-	if !t.begun && f.err == nil && t.failed == nil { // nothing but silence
-		if err := t.begin(f); err != nil {
+	if t.begun && !t.some && (last != nil || err == nil) { // it has a segment without a text
+		nothing := transcript.Segment{End: float64(f.heard) / float64(t.feature.SampleRate)}
+		if last != nil {
+			nothing = *last
+			nothing.Start = 0
+		}
+		if err := t.out.Segment(nothing); err != nil {
 			return err
 		}
-		last = &transcript.Segment{End: f.info.Seconds()}
-	}
-	if t.begun && !t.some && last != nil {
-		last.Start = 0
-		if err := t.out.Segment(*last); err != nil {
-			return err
-		}
-	}
-	err := f.err
-	if t.failed != nil {
-		err = t.failed
 	}
 	t.begun, t.some, t.held, t.failed = false, false, nil, nil
 	t.progress.Recordings++

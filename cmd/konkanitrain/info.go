@@ -95,6 +95,9 @@ func aboutModel(path string, log io.Writer) (*about, error) {
 	for _, part := range a.Parts {
 		a.Parameters += part.Parameters
 	}
+	if a.Odd, err = m.Odd(); err != nil {
+		return nil, err
+	}
 	if err := a.addRun(m); err != nil {
 		return nil, err
 	}

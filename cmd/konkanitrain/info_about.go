@@ -24,6 +24,7 @@ type about struct {
 	Update     int                   `json:"update"`
 	EMADecay   float64               `json:"ema_decay,omitempty"`
 	MeanOf     []int                 `json:"mean_of,omitempty"`
+	Odd        string                `json:"not_finite,omitempty"` // the first weight that is no finite number
 	Network    any                   `json:"network"`
 	Parameters int                   `json:"parameters"`
 	Parts      []recognize.PartSize  `json:"parts"`

@@ -62,6 +62,9 @@ func (a *about) weights() string {
 	if len(a.MeanOf) > 0 {
 		s += ", the mean of those after " + recognize.UpdatesText(a.MeanOf)
 	}
+	if a.Odd != "" {
+		s += "; " + a.Odd + ": such a network recognizes nothing; the file is damaged, or its training went wrong"
+	}
 	return s
 }
 

@@ -3,7 +3,9 @@ package watch
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"path/filepath"
 	"time"
 
 	"konkanitrain/data"
@@ -28,6 +30,9 @@ func fileOf(u *scores.Utterance) (*data.Utterance, error) {
 	}
 	source := audio.File(u.Audio)
 	info, err := audio.Probe(source)
+	if errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(u.Audio) {
+		return nil, fmt.Errorf("%w; the path is from the folder in which training was started: start watch there to hear it", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -56,6 +56,11 @@ func TestOnlySoundIsSent(t *testing.T) {
 			t.Errorf("%d: %d %s", i, code, body)
 		}
 	}
+	write(t, dir, validationsFile, utterances(100, "wav/none.wav"))
+	s.fresh()
+	if code, body, _ := get(t, s, "/sound?utterance=0"); code != 404 || !strings.Contains(body, "start watch there to hear it") {
+		t.Errorf("a path from another folder: %d %s", code, body)
+	}
 	// A part that there isn't.
 	for _, part := range []string{`"offset":-1`, `"offset":1e300`, `"offset":77`} {
 		sound := filepath.Join(t.TempDir(), "x.wav")

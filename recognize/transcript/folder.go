@@ -29,8 +29,8 @@ func Name(f Format, path string) string {
 	return filepath.FromSlash(withoutEnding(clean)) + f.Extension()
 }
 
-// withoutEnding is a path without the extension of a sound file. Other dots stay: names of parts have them, as a.wav@2.5
-// has.
+// withoutEnding is a path without the extension of a sound file. Other dots stay: names of parts have them, as
+// a.wav@2.5 has.
 func withoutEnding(path string) string {
 	switch ext := filepath.Ext(path); strings.ToLower(ext) {
 	case ".wav", ".flac", ".mp3", ".ogg", ".oga", ".opus":
