@@ -33,6 +33,7 @@ type flow struct {
 	info   audio.Info // once opened is closed
 	live   bool       // it comes as it is spoken
 
+	heard    int      // once pieces is closed: samples there were
 	err      error    // once pieces is closed: what was wrong
 	warnings []string // once pieces is closed: what is odd
 }
@@ -136,17 +137,13 @@ func (l *listening) read(f *flow) (err error) {
 	}
 	cutter.Skip(f.From.Sample, f.From.Joined)
 	e := newExamination(rate)
-	frames := 0
-	emit := func(p cut.Piece) error {
-		n, err := l.take(f, p)
-		frames += n
-		return err
-	}
+	emit := func(p cut.Piece) error { return l.take(f, p) }
 	skip := f.From.Sample
 	pass := func(x []float32) error {
 		if l.ctx.Err() != nil {
 			return context.Cause(l.ctx)
 		}
+		f.heard += len(x)
 		k := min(skip, len(x))
 		x, skip = x[k:], skip-k
 		e.add(x)
@@ -174,24 +171,24 @@ func (l *listening) read(f *flow) (err error) {
 		return context.Cause(l.ctx)
 	}
 	err = errors.Join(err, cutter.End(emit)) // also of a recording that is damaged further on
-	switch {
-	case err != nil:
-	case frames == 0 && f.From.Sample == 0:
+	frames, wrong := l.feature.Frames(f.heard, rate, audio.Ratio{})
+	if err = errors.Join(err, wrong); err == nil && frames == 0 {
 		err = fmt.Errorf("%s: it is too short for a single feature frame", f.Name)
-	default:
+	}
+	if err == nil {
 		f.warnings = append(info.Warnings, e.findings(f.Name, f.info.Rate)...)
 	}
 	return err
 }
 
-// take makes features of a piece and hands it on. It returns how many frames it has.
-func (l *listening) take(f *flow, p cut.Piece) (frames int, err error) {
-	frames, err = l.feature.Frames(len(p.Wave), l.feature.SampleRate, audio.Ratio{})
+// take makes features of a piece and hands it on, if it has any.
+func (l *listening) take(f *flow, p cut.Piece) error {
+	frames, err := l.feature.Frames(len(p.Wave), l.feature.SampleRate, audio.Ratio{})
 	if err != nil || frames == 0 {
-		return 0, err
+		return err
 	}
 	if !l.gate.enter(f, len(p.Wave)) {
-		return 0, context.Cause(l.ctx)
+		return context.Cause(l.ctx)
 	}
 	seconds := float64(len(p.Wave)) / float64(l.feature.SampleRate)
 	out := &piece{flow: f, start: p.Start, samples: len(p.Wave), joined: p.Joined, done: make(chan struct{})}
@@ -200,7 +197,7 @@ func (l *listening) take(f *flow, p cut.Piece) (frames int, err error) {
 	select {
 	case m = <-l.free:
 	case <-l.ctx.Done():
-		return 0, context.Cause(l.ctx)
+		return context.Cause(l.ctx)
 	}
 	m.wave = append(m.wave[:0], p.Wave...) // the cutter goes on with its own
 	go func() {
@@ -215,9 +212,9 @@ func (l *listening) take(f *flow, p cut.Piece) (frames int, err error) {
 	}()
 	select {
 	case f.pieces <- out:
-		return frames, nil
+		return nil
 	case <-l.ctx.Done():
-		return 0, context.Cause(l.ctx)
+		return context.Cause(l.ctx)
 	}
 }
 

@@ -125,7 +125,7 @@ func TestCutsAreInPauses(t *testing.T) {
 		for _, p := range list[1:] {
 			inside := false
 			for i := 0; i < len(from); i += 2 {
-				inside = inside || p.start > from[i] && p.start < from[i+1]
+				inside = inside || p.start > from[i] && p.start <= from[i+1]
 			}
 			if !inside || p.joined > 0 {
 				t.Errorf("noise %g: a cut at %.2f s (%d shared), which is no pause", noise, float64(p.start)/rate, p.joined)
