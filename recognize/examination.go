@@ -30,6 +30,7 @@ const (
 	bandFloor  = 1e-6  // of the strongest frequency's power: below it there is nothing
 	bandNarrow = 0.7   // share of the band that the model hears, below which it is said
 	quietBelow = -45.0 // dB of full scale: a level of speech
+	noSound    = -115  // dB: silence, which is said otherwise
 	mostClip   = 0.001 // share of samples
 	fullScale  = 0.999
 	least      = 3.0 // seconds that say something about a recording
@@ -121,7 +122,7 @@ func (e *examination) findings(name string, rate int) (list []string) {
 	case reach > 0 && reach < bandNarrow*heard:
 		say("there is nothing above %.0f Hz, as of a telephone, and the model hears up to %.0f Hz: expect more errors, unless it was trained on such sound", reach, heard)
 	}
-	if loud := e.loud(); loud < quietBelow && loud > -float64(len(e.levels)-1) {
+	if loud := e.loud(); loud < quietBelow && loud > noSound {
 		say("it is very quiet, %.0f dB below full scale where it is loudest: expect more errors, or record it louder", -loud)
 	}
 	if share := float64(e.clipped) / float64(e.samples); share > mostClip {

@@ -117,10 +117,16 @@ func inPauses(t testing.TB, segments []transcript.Segment, begins []float64, pau
 func TestLongSilence(t *testing.T) {
 	const rate = 8000
 	m := local(t, rate)
+	var log strings.Builder
+	m.log = &log
 	for _, seconds := range []int{1, 20} {
+		log.Reset()
 		got, _, _ := cutInto(t, m, soundOf(t, rate, make([]int, seconds*rate)), 3, 0)
 		if len(got.Segments) != 1 || got.Text() != "" || got.Segments[0].Start != 0 || math.Abs(got.Segments[0].End-float64(seconds)) > 0.1 {
 			t.Errorf("%d s: %+v", seconds, got.Segments)
+		}
+		if strings.Count(log.String(), "WARNING:") != 1 || !strings.Contains(log.String(), "silence: every sample is 0") {
+			t.Errorf("%d s: it is said: %s", seconds, log.String()) // and not that it is quiet
 		}
 	}
 }

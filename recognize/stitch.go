@@ -3,6 +3,8 @@ package recognize
 import (
 	"math"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"konkanitrain/recognize/transcript"
 )
@@ -20,6 +22,7 @@ const (
 	ofAgree  = 0.7 // a character that both have, before and after each
 	ofWords  = 0.8 // it is between two words in both
 	ofMiddle = 1.0 // the middle of the overlap, and less to nothing at its ends
+	ofWhole  = 5.0 // no letter loses its signs there: more than all else
 )
 
 // letter is a character of a segment.
@@ -180,9 +183,26 @@ func (j *joint) score(n, i, k int) (score, at float64) {
 	if words {
 		score += ofWords
 	}
+	if j.agree(n-1) && j.agree(n) || !within(j.x, i) && !within(j.y, k) {
+		score += ofWhole
+	}
 	half := (j.to - j.from) / 2
 	return score + ofMiddle*(1-math.Abs(at-j.from-half)/max(half, 1e-9)), at
 }
+
+// within says whether the place before a letter is in the middle of what is written as one: before a vowel sign, or
+// behind a virama (of Indian scripts) or a joiner, on which the next consonant hangs.
+func within(list []letter, i int) bool {
+	if i == 0 || i == len(list) || list[i].begins {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(list[i].Text)
+	last, _ := utf8.DecodeLastRuneInString(list[i-1].Text)
+	return unicode.IsMark(next) || virama(last) || last == '\u200d'
+}
+
+// virama says whether r takes the vowel from a consonant: in the scripts of India it is at the same place of each block.
+func virama(r rune) bool { return r >= 0x900 && r < 0xd80 && r&0x7f == 0x4d }
 
 // agree says whether both pieces have the same letter in a column; outside the overlap there is nothing to disagree on.
 func (j *joint) agree(n int) bool {

@@ -103,3 +103,51 @@ func TestStitchIsAPrefixAndASuffix(t *testing.T) {
 		}
 	}
 }
+
+// Letters keep their signs where pieces are joined: of two well-written pieces, however different, none comes that has a
+// word which begins with a vowel sign or ends in a virama, or a letter with two vowel signs.
+func TestStitchKeepsSigns(t *testing.T) {
+	r := testkit.Rand(4)
+	oneOf := func(list ...string) string { return list[r.IntN(len(list))] }
+	piece := func(from, to float64) (s transcript.Segment) {
+		s.Start, s.End = from, to
+		for at := from; at < to-0.4; {
+			syllable := oneOf("क", "त", "म")
+			if r.IntN(3) == 0 {
+				syllable += "्" + oneOf("र", "य")
+			}
+			syllable += oneOf("", "ा", "ि", "ो")
+			begins := len(s.Words) == 0 || r.IntN(12) == 0
+			if begins {
+				s.Words = append(s.Words, transcript.Unit{Start: at})
+			}
+			w := &s.Words[len(s.Words)-1]
+			for _, c := range syllable {
+				s.Characters = append(s.Characters, transcript.Unit{Text: string(c), Start: at, End: at + 0.02})
+				w.Text, w.End = w.Text+string(c), at+0.02
+				at += 0.02 + 0.08*r.Float64()
+			}
+		}
+		s.Text = sentence(s.Words)
+		return s
+	}
+	for trial := range 500 {
+		to := 2 + 2*r.Float64()
+		from := to - 0.5
+		a, b := piece(0, to), piece(from, to+2)
+		left, right := stitch(a, b, from, to)
+		for word := range strings.FieldsSeq(left.Text + " " + right.Text) {
+			before := ' '
+			for _, c := range word {
+				sign := strings.ContainsRune("ािो", c)
+				if (sign || c == '्') && (before == ' ' || before == '्' || strings.ContainsRune("ािो", before)) {
+					t.Fatalf("%d: %q: %q %q of %q and %q", trial, word, left.Text, right.Text, a.Text, b.Text)
+				}
+				before = c
+			}
+			if before == '्' {
+				t.Fatalf("%d: %q: %q %q of %q and %q", trial, word, left.Text, right.Text, a.Text, b.Text)
+			}
+		}
+	}
+}
