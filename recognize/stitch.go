@@ -201,7 +201,8 @@ func within(list []letter, i int) bool {
 	return unicode.IsMark(next) || virama(last) || last == '\u200d'
 }
 
-// virama says whether r takes the vowel from a consonant: in the scripts of India it is at the same place of each block.
+// virama says whether r takes the vowel from a consonant: in the scripts of India it is at the same place of each
+// block.
 func virama(r rune) bool { return r >= 0x900 && r < 0xd80 && r&0x7f == 0x4d }
 
 // agree says whether both pieces have the same letter in a column; outside the overlap there is nothing to disagree on.
