@@ -104,8 +104,8 @@ func TestStitchIsAPrefixAndASuffix(t *testing.T) {
 	}
 }
 
-// Letters keep their signs where pieces are joined: of two well-written pieces, however different, none comes that has a
-// word which begins with a vowel sign or ends in a virama, or a letter with two vowel signs.
+// Letters keep their signs where pieces are joined: of two well-written pieces, however different, none comes that has
+// a word which begins with a vowel sign or ends in a virama, or a letter with two vowel signs.
 func TestStitchKeepsSigns(t *testing.T) {
 	r := testkit.Rand(4)
 	oneOf := func(list ...string) string { return list[r.IntN(len(list))] }
