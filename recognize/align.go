@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"konkanitrain/data"
+	"konkanitrain/data/text"
 	"konkanitrain/model"
 )
 
@@ -29,8 +31,13 @@ func (m *Model) Align(ctx context.Context, files []Said, emit func(Transcript) e
 		return err
 	}
 	for i := range probed {
-		if u := probed[i].Utterance; u != nil {
-			u.Text = m.Description.Policy.Normalize(files[i].Text)
+		u := probed[i].Utterance
+		if u == nil {
+			continue
+		}
+		u.Text = m.Description.Policy.Normalize(files[i].Text)
+		if slices.Contains(m.Description.Vocabulary.Encode(u.Text, nil), text.Unk) {
+			fmt.Fprintf(m.log, "WARNING: %s: the model can't write all letters of %q: times and confidences are doubtful there\n", u.Path(), u.Text)
 		}
 	}
 	return m.overFiles(ctx, &queue{probed: probed}, m.aligned(ctx), emit)

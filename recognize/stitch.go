@@ -191,7 +191,7 @@ func (j *joint) score(n, i, k int) (score, at float64) {
 }
 
 // within says whether the place before a letter is in the middle of what is written as one: before a vowel sign, or
-// behind a virama (of Indian scripts) or a joiner, on which the next consonant hangs.
+// behind a joiner or a virama (of Indian scripts), on which the next consonant hangs.
 func within(list []letter, i int) bool {
 	if i == 0 || i == len(list) || list[i].begins {
 		return false
@@ -201,8 +201,7 @@ func within(list []letter, i int) bool {
 	return unicode.IsMark(next) || virama(last) || last == '\u200d'
 }
 
-// virama says whether r takes the vowel from a consonant: in the scripts of India it is at the same place of each
-// block.
+// virama says whether r takes the vowel from a consonant: it has the same place in the block of each script of India.
 func virama(r rune) bool { return r >= 0x900 && r < 0xd80 && r&0x7f == 0x4d }
 
 // agree says whether both pieces have the same letter in a column; outside the overlap there is nothing to disagree on.

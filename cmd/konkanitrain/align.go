@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"konkanitrain/internal/settings"
 	"konkanitrain/internal/words"
@@ -105,6 +106,7 @@ func (c *alignConfig) rules(p *settings.Problems, files []string) {
 	default:
 		p.Add(needFile("text", c.Text, "FILE, with a line for each sound file"))
 	}
+	p.Add(noFolder(c.Output))
 	if f := transcript.Format(c.Format); f.Single() && c.Output == "" && len(files) != 1 {
 		p.Add(settings.Problemf("output", "output is not set, and a file of format %s is of one recording: give --output FOLDER", c.Format))
 	}
@@ -128,7 +130,10 @@ func (c *alignConfig) said(files []string) ([]recognize.Said, error) {
 			return nil, fmt.Errorf("%s: %w", c.Text, err)
 		}
 		if line != "" {
-			if lines++; lines <= len(files) {
+			if lines++; !utf8.ValidString(line) {
+				return nil, fmt.Errorf("%s: line %d is no UTF-8; save the file as UTF-8", c.Text, lines)
+			}
+			if lines <= len(files) {
 				said = append(said, recognize.Said{Path: files[lines-1], Text: strings.TrimRight(line, "\r\n")})
 			}
 		}

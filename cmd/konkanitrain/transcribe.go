@@ -127,8 +127,8 @@ func (c *transcribeConfig) rules(p *settings.Problems, files []string, unknown b
 	if format.Single() && several && !toFolder(c.Output) {
 		p.Add(settings.Problemf("output", "output is %q, and a file of format %s is of one sound file: give --output FOLDER", c.Output, c.Format))
 	}
-	if stat, err := os.Stat(c.Output); err == nil && toFolder(c.Output) && !stat.IsDir() {
-		p.Add(settings.Problemf("output", "output: %s has no extension, so that it would be a folder, and it is a file: name a folder, or another file", c.Output))
+	if toFolder(c.Output) {
+		p.Add(noFolder(c.Output))
 	}
 	if c.NBest > 0 && format != transcript.JSON && format != transcript.JSONL {
 		p.Add(settings.Problemf("nbest", "nbest is %d, and format %s has no place for hypotheses: want format json or jsonl", c.NBest, c.Format))
@@ -142,6 +142,14 @@ func (c *transcribeConfig) rules(p *settings.Problems, files []string, unknown b
 	if len(files) == 0 && len(c.Manifest) == 0 && !unknown { // else one may be taken for a value
 		p.Add(errors.New("no sound file is given: name one or more behind the flags, or - for standard input"))
 	}
+}
+
+// noFolder is the problem with a file where a folder is to be; a name without an extension is a folder's.
+func noFolder(output string) error {
+	if stat, err := os.Stat(output); err == nil && !stat.IsDir() {
+		return settings.Problemf("output", "output: %s would be a folder, and it is a file: name a folder that is there, or another one", output)
+	}
+	return nil
 }
 
 // spool is where standard input is put that is no WAV.
