@@ -111,6 +111,9 @@ func (f *found) open(o LoadOptions, d *Device, host device.Device) (*Model, erro
 	_ = pools.Host.Hold("the program itself", program) // where it is too much there is no room for weights, which is said
 	replica, err := d.NewReplica(pools, engine.NewLibrary(network), o.Workers, false, false)
 	if err != nil {
+		if oom := (*device.OutOfMemory)(nil); errors.As(err, &oom) && oom.Advice == "" && oom.Limit > 0 {
+			oom.Advice = "raise memory_limit"
+		}
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
 	var weights []checkpoint.Tensor
