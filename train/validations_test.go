@@ -17,9 +17,18 @@ import (
 // validationsIn are the records in a folder of the run that has it for itself.
 func validationsIn(t *testing.T, dir string) []scores.Validation {
 	t.Helper()
-	list, err := scores.ReadValidations(strings.NewReader(readFile(t, filepath.Join(dir, validationsFile))), "")
-	if err != nil {
-		t.Fatal(err)
+	var list []scores.Validation
+	for line := range strings.Lines(readFile(t, filepath.Join(dir, validationsFile))) {
+		var r struct {
+			Event string
+			scores.Validation
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Event == "validation" {
+			list = append(list, r.Validation)
+		}
 	}
 	return list
 }

@@ -7,6 +7,7 @@ import (
 	"image/draw"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/basicfont"
@@ -25,14 +26,14 @@ const (
 var paper, free, ink = uint8(len(kinds)), uint8(len(kinds) + 1), uint8(len(kinds) + 2)
 
 // palette are the page's colors where the surroundings are light.
-var palette = func() (list color.Palette) {
+var palette = sync.OnceValue(func() (list color.Palette) {
 	for k := range kinds {
 		hex := regexp.MustCompile(fmt.Sprintf(`--k%d: #([0-9a-f]{6});`, k)).FindStringSubmatch(page.Parts)[1]
 		rgb, _ := strconv.ParseUint(hex, 16, 32)
 		list = append(list, color.RGBA{uint8(rgb >> 16), uint8(rgb >> 8), uint8(rgb), 255})
 	}
 	return append(list, color.White, color.RGBA{236, 237, 239, 255}, color.Black)
-}()
+})
 
 // Image is the picture of a program without the page: buffers by their place in the arena, upwards, over the steps in
 // which they hold data, in the colors of what they belong to, and a line at the most that is in use. The error says
@@ -41,7 +42,7 @@ func Image(p Program) (*image.Paletted, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	d := drawing{image.NewPaletted(image.Rect(0, 0, ImageWidth, ImageHeight), palette), p}
+	d := drawing{image.NewPaletted(image.Rect(0, 0, ImageWidth, ImageHeight), palette()), p}
 	d.fill(d.Rect, paper)
 	d.fill(image.Rect(left, top, ImageWidth-right, ImageHeight-bottom), free)
 	there := make([]bool, len(kinds))
@@ -81,12 +82,12 @@ func (d drawing) y(byte int64) int {
 }
 
 func (d drawing) fill(r image.Rectangle, of uint8) {
-	draw.Draw(d.Paletted, r, image.NewUniform(palette[of]), image.Point{}, draw.Src)
+	draw.Draw(d.Paletted, r, image.NewUniform(palette()[of]), image.Point{}, draw.Src)
 }
 
 // text writes a line whose letters stand on y.
 func (d drawing) text(x, y int, line string) {
-	(&font.Drawer{Dst: d.Paletted, Src: image.NewUniform(palette[ink]), Face: basicfont.Face7x13, Dot: fixed.P(x, y)}).DrawString(line)
+	(&font.Drawer{Dst: d.Paletted, Src: image.NewUniform(palette()[ink]), Face: basicfont.Face7x13, Dot: fixed.P(x, y)}).DrawString(line)
 }
 
 // legend names the colors of the kinds that are there, four in a line.

@@ -102,34 +102,3 @@ func TestSummary(t *testing.T) {
 		t.Errorf("%d bytes, %d utterances, %v", len(b), len(v.Worst), err)
 	}
 }
-
-// Records are those of one run, since it began, without what was made again.
-func TestReadValidations(t *testing.T) {
-	const file = `{"event":"validation","time":"t","update":90}
-{"event":"start","time":"t","update":0}
-{"event":"validation","time":"t","update":1,"worst":[{"id":"a","reference":"x","hypothesis":"y","words":{"sub":1,"ref":1},"loss":null}],"histogram":{"words":[0,1]}}
-{"event":"validation","time":"t","run":"/other","update":3}
-somebody's line
-{"event":"validation","time":"t","update":2}
-{"event":"validation","time":"t","update":3}
-{"event":"start","time":"t","update":2,"resumed_at":2}
-{"event":"validation","time":"t","update":4}
-{"event":"validation","time":"t","upd`
-	list, err := ReadValidations(strings.NewReader(file), "")
-	var updates []int
-	for _, v := range list {
-		updates = append(updates, v.Update)
-	}
-	if err != nil || !slices.Equal(updates, []int{1, 2, 4}) {
-		t.Fatalf("%v, %v", updates, err)
-	}
-	if u := list[0].Worst[0]; u.ID != "a" || u.Words.Errors() != 1 || u.Loss != nil || list[0].Rates.Words[1] != 1 {
-		t.Errorf("%+v", list[0])
-	}
-	if other, err := ReadValidations(strings.NewReader(file), "/other"); err != nil || len(other) != 1 || other[0].Update != 3 {
-		t.Errorf("%+v, %v", other, err)
-	}
-	if none, err := ReadValidations(strings.NewReader(""), ""); none == nil || len(none) != 0 || err != nil {
-		t.Errorf("%v, %v", none, err)
-	}
-}

@@ -1,10 +1,7 @@
 package scores
 
 import (
-	"bufio"
 	"encoding/json"
-	"fmt"
-	"io"
 )
 
 // Validation is what a run records of a validation in validations.jsonl, behind "event" and "time".
@@ -59,46 +56,4 @@ func (s *Summary) Validation(update int, weights string) (Validation, error) {
 		v.Worst = append(v.Worst, u)
 	}
 	return v, nil
-}
-
-// ReadValidations reads the records of a run from validations.jsonl, in their order: those since the run began, without
-// those that a resumed session has made anew. run is what the records of this run have as "run"; "" where it has the
-// file for itself. Lines that are no records, or only parts of one, are passed over.
-func ReadValidations(r io.Reader, run string) ([]Validation, error) {
-	list := []Validation{}
-	in := bufio.NewReader(r)
-	for {
-		text, err := in.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return nil, fmt.Errorf("validations: %w", err)
-		}
-		var l struct {
-			Event, Run, From string
-			ResumedAt        *int `json:"resumed_at"`
-			Validation
-		}
-		switch wrong := json.Unmarshal(text, &l); {
-		case wrong != nil || l.Run != run:
-		case l.Event == "start" && (l.ResumedAt == nil || l.From != ""):
-			list = list[:0]
-		case l.Event == "start":
-			list = before(list, *l.ResumedAt)
-		case l.Event == "validation":
-			list = append(list, l.Validation)
-		}
-		if err == io.EOF {
-			return list, nil
-		}
-	}
-}
-
-// before leaves out what is behind an update.
-func before(list []Validation, update int) []Validation {
-	kept := list[:0]
-	for _, v := range list {
-		if v.Update <= update {
-			kept = append(kept, v)
-		}
-	}
-	return kept
 }

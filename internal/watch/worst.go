@@ -34,8 +34,8 @@ func newValidations(dir, run string) *validations {
 	return &validations{run: run, tail: tail{path: filepath.Join(dir, validationsFile)}}
 }
 
-// read takes up what is new in the file. What is before a new run's start is an earlier run's. A record of an update
-// that there was before, or of an earlier one, is of a run that went back: later ones are forgotten.
+// read takes up what is new in the file. What is before a new run's start is an earlier run's; what a session that goes
+// on makes again is forgotten. Lines that are no records, or parts of one, are passed over.
 func (v *validations) read() error {
 	return v.tail.next(func() { v.places, v.version = nil, v.version+1 }, func(at int64, text []byte) {
 		var r struct {
@@ -48,18 +48,24 @@ func (v *validations) read() error {
 		case err != nil || r.Run != v.run:
 			return
 		case r.Event == "start" && (r.ResumedAt == nil || r.From != ""):
-			v.places, v.version = nil, v.version+1
-			return
-		case r.Event != "validation":
-			return
+			v.places = nil
+		case r.Event == "start":
+			v.forget(*r.ResumedAt + 1)
+		case r.Event == "validation":
+			v.forget(r.Update)
+			v.places = append(v.places, recordPlace{r.Update, at, len(text)})
 		}
-		n := sort.Search(len(v.places), func(i int) bool { return v.places[i].update >= r.Update })
-		v.places = append(v.places[:n], recordPlace{r.Update, at, len(text)})
 		v.version++
 		if len(v.places) > mostValidations {
 			v.places = slices.Delete(v.places, 0, 1)
 		}
 	})
+}
+
+// forget leaves out what is of an update or behind it.
+func (v *validations) forget(update int) {
+	n := sort.Search(len(v.places), func(i int) bool { return v.places[i].update >= update })
+	v.places = v.places[:n]
 }
 
 // updates are those after which there was a validation, rising.

@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"fmt"
 	"math"
 )
 
@@ -28,18 +27,6 @@ const (
 	Mean    Aggregate = "mean"
 	Product Aggregate = "product"
 )
-
-// Validate says what makes no measure.
-func (c Confidence) Validate() error {
-	if !(c.Alpha > 0 && c.Alpha <= 4) {
-		return fmt.Errorf("confidence: alpha is %v, want more than 0 and at most 4", c.Alpha)
-	}
-	switch c.Aggregate {
-	case Least, Mean, Product:
-		return nil
-	}
-	return fmt.Errorf("confidence: %q is no aggregate, want %s, %s or %s", c.Aggregate, Least, Mean, Product)
-}
 
 // Frame is the confidence of a frame's log-probabilities, [V].
 func (c Confidence) Frame(row []float32) float64 {

@@ -48,9 +48,6 @@ func TestConfidenceOfFrames(t *testing.T) {
 	var even Frames
 	even.Set(make([]float32, 30), 30)
 	for _, c := range measures() {
-		if err := c.Validate(); err != nil {
-			t.Fatal(err)
-		}
 		if got := c.Frame([]float32{inf, 0, inf}); got != 1 {
 			t.Errorf("%+v: what is certain has %v", c, got)
 		}
@@ -105,16 +102,5 @@ func TestConfidenceOfUnits(t *testing.T) {
 		tokens := c.Tokens(nil, f, spans)
 		testkit.Close(t, "tokens", tokens, want, 1e-15)
 		testkit.Close(t, "units", c.Units([]float64{7}, tokens, units), []float64{7, join(want[:2]...), want[2], join(want[1:3]...)}, 1e-15)
-	}
-}
-
-func TestConfidenceIsValidated(t *testing.T) {
-	for want, c := range map[string]Confidence{
-		"alpha is 0":         {Aggregate: Least},
-		"alpha is NaN":       {Alpha: math.NaN(), Aggregate: Least},
-		"alpha is 5":         {Alpha: 5, Aggregate: Least},
-		`"" is no aggregate`: {Alpha: 1},
-	} {
-		testkit.MustFail(t, c.Validate(), want)
 	}
 }
