@@ -107,5 +107,6 @@ func best(d *recognize.Description, logits []float32) string {
 	for row := range slices.Chunk(logits, d.Network.Vocab) {
 		ids = append(ids, int32(slices.Index(row, slices.Max(row))))
 	}
-	return d.Policy.Normalize(d.Vocabulary.Decode(text.Collapse(nil, ids)))
+	ids = slices.DeleteFunc(slices.Compact(ids), func(id int32) bool { return id == text.Blank })
+	return d.Policy.Normalize(d.Vocabulary.Decode(ids))
 }

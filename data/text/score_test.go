@@ -2,7 +2,6 @@ package text
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -121,29 +120,6 @@ func TestDigitsAndWordErrors(t *testing.T) {
 				t.Errorf("%q, %q, folded %v: %v; want %d of 2", c.ref, c.hyp, fold, s.Words, want)
 			}
 		}
-	}
-}
-
-func TestCollapse(t *testing.T) {
-	for _, c := range []struct {
-		frames, want []int32
-		blanks       int
-	}{
-		{nil, nil, 0},
-		{make([]int32, 12), nil, 12},
-		{[]int32{0, 0, 3, 3, 0, 3, 0, 0, 5, 5, 5, 0}, []int32{3, 3, 5}, 6},
-		{[]int32{4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4}, []int32{4}, 0},
-		{[]int32{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7}, []int32{7}, 11},
-	} {
-		if got := Collapse(nil, c.frames); !slices.Equal(got, c.want) {
-			t.Errorf("%v -> %v, want %v", c.frames, got, c.want)
-		}
-		if got := Blanks(c.frames); got != c.blanks {
-			t.Errorf("%v: %d blanks, want %d", c.frames, got, c.blanks)
-		}
-	}
-	if got := Collapse([]int32{9}, []int32{0, 9, 9}); !slices.Equal(got, []int32{9, 9}) {
-		t.Errorf("what stands in dst already merged with the first frame: %v", got)
 	}
 }
 

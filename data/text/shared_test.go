@@ -121,17 +121,6 @@ func TestTextCases(t *testing.T) {
 			t.Errorf("%+q -> %+q", c.Text, got)
 		}
 	})
-	eachJSON(t, filepath.Join(dir, "blank_runs.json"), func(all []struct {
-		Frames []int32
-		Share  float64 `json:"blank_share"`
-		IDs    []int32 `json:"text_ids"`
-	}) {
-		for _, c := range all {
-			if !slices.Equal(Collapse(nil, c.Frames), c.IDs) || float64(Blanks(c.Frames)) != c.Share*float64(len(c.Frames)) {
-				t.Errorf("%v: %v, %v", c.Frames, Collapse(nil, c.Frames), Blanks(c.Frames))
-			}
-		}
-	})
 }
 
 // 4100 real pairs: the integers of each pair and in total.

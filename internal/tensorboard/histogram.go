@@ -27,9 +27,6 @@ func (h *Histogram) Add(x float32) {
 	h.sqrs += v * v
 }
 
-// Len is the number of values.
-func (h *Histogram) Len() int64 { return h.n }
-
 // Norm is the root of the sum of the values' squares.
 func (h *Histogram) Norm() float64 { return math.Sqrt(h.sqrs) }
 

@@ -166,7 +166,7 @@ func TestHistogram(t *testing.T) {
 			squares += float64(x) * float64(x)
 		}
 		b := h.Buckets()
-		if !slices.IsSorted(b.Limits) || len(b.Limits) != len(b.Counts) || len(b.Limits) > 2*4*octaves+1 || h.Len() != int64(len(values)) {
+		if !slices.IsSorted(b.Limits) || len(b.Limits) != len(b.Counts) || len(b.Limits) > 2*4*octaves+1 || h.n != int64(len(values)) {
 			t.Fatalf("%s: %+v", name, b)
 		}
 		if b.Num != float64(len(values)) || b.Sum != sum || b.Squares != squares || h.Norm() != math.Sqrt(squares) ||
