@@ -198,7 +198,7 @@ func (c *Cutter) tail(l levels, n int) int {
 // pause finds the pause of a piece in which to cut it, as its frames: the first clear one, unless a much longer one
 // follows soon; where none is clear the longest. The end of the sound is no pause.
 func (c *Cutter) pause(l levels, last bool) (from, to int, ok bool) {
-	earliest := max(min(c.o.Phrases.early(), len(l.energy)/4), 1)
+	earliest, clearly := max(min(c.o.Phrases.early(), len(l.energy)/4), 1), c.o.Phrases.clearly()
 	best, until := 0, len(l.energy) // frames of the pause chosen, and up to where a longer one may follow
 	for at := 0; at < until; {
 		end := l.quietFrom(at)
