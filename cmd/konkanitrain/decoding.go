@@ -19,7 +19,7 @@ type decoding struct {
 	Hotword         []string `yaml:"hotword" default:"" check:"not empty" help:"one more such phrase; may be given several times"`
 	HotwordBoost    float64  `yaml:"hotword_boost" default:"1" check:">0..100" unit:"nats" help:"what a hotword gains for each of its characters, where it has no boost of its own"`
 	// Confidence is what eval --save_decoding finds: slope and offset.
-	Confidence []float64 `yaml:"confidence" default:"" check:"any" help:"slope and offset of the calibration that makes probabilities of confidences, as eval --save_decoding writes them"`
+	Confidence []float64 `yaml:"confidence" default:"" check:"any" help:"slope and offset of the calibration that makes probabilities of confidences, as eval --save_decoding writes them; without, of greedy decoding the one that training has made"`
 }
 
 // rules are what the settings have to agree with.
