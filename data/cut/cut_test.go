@@ -142,6 +142,28 @@ func TestCutsAreInPauses(t *testing.T) {
 	}
 }
 
+// Sound without anything to hear, digital silence or a faint noise, is in no piece however short it is; what is louder,
+// and what is too short to tell, is one.
+func TestShortSilence(t *testing.T) {
+	r := testkit.Rand(4)
+	noise := func(n int, rms float64) []float32 {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = float32(rms * r.NormFloat64())
+		}
+		return x
+	}
+	for _, x := range []struct {
+		seconds, rms float64
+		pieces       int
+	}{{0.5, 0, 0}, {1, 0, 0}, {3, 0, 0}, {5, 0, 0}, {0.5, 3e-4, 0}, {3, 3e-4, 0}, {1, 3e-3, 1}, {0.005, 0, 1}} {
+		wave := noise(int(x.seconds*rate), x.rms)
+		if got := pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, wave, 0, 0, 1000); len(got) != x.pieces || x.pieces > 0 && got[0].end != len(wave) {
+			t.Errorf("%g s of noise of %g: %d pieces, want %d", x.seconds, x.rms, len(got), x.pieces)
+		}
+	}
+}
+
 func TestShorten(t *testing.T) {
 	c, err := New(Options{Rate: rate, Longest: 8, Overlap: 2})
 	if err != nil {
