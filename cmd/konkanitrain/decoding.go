@@ -35,7 +35,7 @@ func (d decoding) rules(p *settings.Problems, nbest int) {
 		o.Hotwords += d.Hotwords
 	}
 	o.NBest = nbest
-	p.Add(settings.About("decoder", o.Check()))
+	p.Add(settings.About("decoder attention_weight beam_width lm hotwords nbest", o.Check()))
 	if n := len(d.Confidence); n != 0 && (n != 2 || d.Confidence[0] < 0) {
 		p.Add(settings.Problemf("confidence", "confidence is %v, want two numbers: a slope of 0 or more, and an offset", d.Confidence))
 	}
