@@ -64,6 +64,9 @@ func (p Phrases) soon() int { return min(frames(soon*p.Typical), mostSoon) }
 // clearly is how many frames of a pause are clear: as many as there are between two phrases without another pause.
 func (p Phrases) clearly() int { return max(leastClear, p.before()+p.behind()) }
 
+// longest is how many frames sound may have that stays whole; 0 where it isn't known how long phrases are.
+func (p Phrases) longest() int { return frames(1.5 * p.Longest) }
+
 // before and behind are the frames of quiet that stay on the sides of a piece.
 func (p Phrases) before() int { return frames(min(p.Before, MostQuiet)) }
 func (p Phrases) behind() int { return frames(min(p.Behind, MostQuiet)) }
