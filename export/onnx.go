@@ -36,11 +36,11 @@ func onnxModel(m *recognize.Stored, o Options) ([]byte, error) {
 	batch := onnx.Dim{Name: "B"}
 	frames, logmel := "", ""
 	if o.Features == In {
-		samples := b.Input(Samples, onnx.Float, batch, onnx.Dim{Name: "N"})
+		samples := b.Some(b.Input(Samples, onnx.Float, batch, onnx.Dim{Name: "N"}), 2)
 		logmel, frames = d.Features.ONNXLogMel(b, samples, b.Input(Lengths, onnx.Int64, batch))
 	} else {
 		features := b.Input(LogMel, onnx.Float, batch, onnx.Dim{Name: "T"}, onnx.Dim{Size: int64(d.Network.NumMels)})
-		logmel, frames = b.Cast(features, onnx.Double), b.Input(Lengths, onnx.Int64, batch)
+		logmel, frames = b.Cast(b.Some(features, 3), onnx.Double), b.Input(Lengths, onnx.Int64, batch)
 	}
 	logits, err := model.ONNX(d.Network, b, d.Features.ONNXNormalized(b, logmel, frames), frames)
 	if err != nil {

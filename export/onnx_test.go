@@ -252,7 +252,7 @@ func TestFormsInONNX(t *testing.T) {
 	}
 }
 
-// Sound of less than a frame, alone or in a batch, has no frames, and spoils nothing.
+// Sound of less than a frame or of no sample at all, alone or in a batch, has no frames, and spoils nothing.
 func TestNoFramesInONNX(t *testing.T) {
 	d := described(t, 4)
 	m := stored(t, d)
@@ -264,11 +264,23 @@ func TestNoFramesInONNX(t *testing.T) {
 	for _, g := range [][]heard{all[:1], all[1:2], all[2:], all} {
 		job.Runs = append(job.Runs, batch(d, In, g, 0))
 	}
-	result := onnxrun.Run(t, []onnxrun.Job{job})[0]
-	if result.Error != "" {
-		t.Fatal(result.Error)
+	job.Runs = append(job.Runs, map[string]onnxrun.Array{Samples: onnxrun.Floats([]int{2, 0}, nil), Lengths: onnxrun.Ints([]int{2}, 0, 0)})
+	o.Features = Out
+	dir, _ = mustWrite(t, m, o)
+	bare := onnxrun.Job{Name: "no frames", Model: mustRead(t, dir, "model.onnx"), Runs: []map[string]onnxrun.Array{
+		{LogMel: onnxrun.Floats([]int{2, 0, d.Network.NumMels}, nil), Lengths: onnxrun.Ints([]int{2}, 0, 0)},
+	}}
+	results := onnxrun.Run(t, []onnxrun.Job{job, bare})
+	for _, r := range results {
+		if r.Error != "" {
+			t.Fatal(r.Error)
+		}
 	}
-	for i, want := range [][]int64{{0}, {0}, {7}, {0, 0, 7}} {
+	if got := results[1].Runs[0][Encoded].Int64s(); !slices.Equal(got, []int64{0, 0}) {
+		t.Errorf("without any features %v frames", got)
+	}
+	result := results[0]
+	for i, want := range [][]int64{{0}, {0}, {7}, {0, 0, 7}, {0, 0}} {
 		if got := result.Runs[i][Encoded].Int64s(); !slices.Equal(got, want) {
 			t.Errorf("%v frames, want %v", got, want)
 		}

@@ -46,7 +46,8 @@ type Decoding struct {
 	NBest int  // alternatives that are wanted beside the text; of greedy decoding there is one
 	Units bool // words and characters are wanted, with their times and confidences
 
-	// Calibration makes probabilities of confidences; nil leaves them as they are measured.
+	// Calibration makes probabilities of confidences. nil: those of greedy decoding by the calibration that training has
+	// given the model, if any, and those of searches, which it isn't of, not at all.
 	Calibration *decode.Calibration
 }
 
@@ -59,6 +60,11 @@ const beamMargin = 8
 
 // Calibration turns a confidence into a probability; see [decode.Calibration].
 type Calibration = decode.Calibration
+
+// Unchanged is a calibration that leaves confidences as they are measured.
+func Unchanged() *Calibration {
+	return &Calibration{Slope: decode.Unchanged.Slope, Offset: decode.Unchanged.Offset}
+}
 
 // Check names what doesn't go together.
 func (d Decoding) Check() error {

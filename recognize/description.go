@@ -90,7 +90,8 @@ func (d *Description) format() int {
 }
 
 // Encode makes the metadata entries that describe a model in its file. They are the same for the same weights: the time
-// that the validation took is left out, and its scores without punctuation. The error says what makes no model.
+// that the validation took is left out, and its scores without punctuation, and why confidences aren't calibrated. The
+// error says what makes no model.
 func (d *Description) Encode() (map[string]string, error) {
 	if err := d.validate(); err != nil {
 		return nil, err
@@ -109,6 +110,9 @@ func (d *Description) Encode() (map[string]string, error) {
 	if d.Score != nil {
 		score := *d.Score
 		score.Took, score.Score.Plain = 0, nil
+		if c := score.Confidences; c != nil && c.Calibration == nil {
+			score.Confidences = nil
+		}
 		w.Score = &score
 	}
 	b, err := json.Marshal(w)
@@ -243,6 +247,14 @@ func (d *Description) validate() error {
 		return fmt.Errorf("the model's description: %w", err)
 	}
 	return nil
+}
+
+// calibration is that of the confidences of greedy decoding; nil: there is none.
+func (d *Description) calibration() *Calibration {
+	if d.Score == nil || d.Score.Confidences == nil {
+		return nil
+	}
+	return d.Score.Confidences.Calibration
 }
 
 // String is one line: how far it was trained, how large it is, how well it did on validation.

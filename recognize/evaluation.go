@@ -27,6 +27,9 @@ type Evaluation struct {
 	Infeasible int        `json:"infeasible"`           // utterances without a CTC alignment, and so without a CTC loss
 	NonFinite  int        `json:"non_finite,omitempty"` // utterances whose loss is no finite number; Loss is none then
 
+	// Confidences is what a validation in training says of them; nil elsewhere.
+	Confidences *Confidences `json:"confidences,omitempty"`
+
 	Failed      int `json:"failed"`                 // files that could not be read: left out of everything above
 	FailedWords int `json:"failed_words,omitempty"` // of their texts
 	FailedChars int `json:"failed_chars,omitempty"`

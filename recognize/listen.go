@@ -20,6 +20,7 @@ type piece struct {
 	start   int // its first sample, at the model's rate
 	samples int
 	joined  int           // samples that it shares with the piece before
+	first   bool          // of its recording, or of the rest that is still to be given
 	example *data.Example // its features, once done is closed
 	done    chan struct{}
 }
@@ -30,6 +31,7 @@ type flow struct {
 	index  int
 	pieces chan *piece // closed behind the last
 	opened chan struct{}
+	begun  bool       // there has been a piece; for the reader
 	info   audio.Info // once opened is closed
 	live   bool       // it comes as it is spoken
 
@@ -191,7 +193,8 @@ func (l *listening) take(f *flow, p cut.Piece) error {
 		return context.Cause(l.ctx)
 	}
 	seconds := float64(len(p.Wave)) / float64(l.feature.SampleRate)
-	out := &piece{flow: f, start: p.Start, samples: len(p.Wave), joined: p.Joined, done: make(chan struct{})}
+	out := &piece{flow: f, start: p.Start, samples: len(p.Wave), joined: p.Joined, first: !f.begun, done: make(chan struct{})}
+	f.begun = true
 	out.example = &data.Example{Utt: &data.Utterance{ID: f.Name, Duration: seconds}, Planned: frames, Frames: frames}
 	var m *maker
 	select {

@@ -16,6 +16,7 @@ import (
 	"konkanitrain/engine"
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
+	"konkanitrain/recognize/decode"
 	"konkanitrain/update"
 )
 
@@ -165,6 +166,7 @@ func (f *found) checkSize() error {
 func newModel(path string, d *Description, r update.Replica, log io.Writer) *Model {
 	m := &Model{Path: path, Description: d, replica: r, log: log, idle: make(chan struct{}, 1)}
 	m.recognizer = New(d.Network, r, batchSize, d.Vocabulary, d.Policy)
+	m.recognizer.script.Calibration = d.calibration()
 	fit := m.recognizer.runner.Fit
 	fit.Leave = true // and named, with what it takes
 	if room := r.Room(); room < math.MaxInt64 {
@@ -236,6 +238,9 @@ func (m *Model) String() string { return m.Path + ": " + m.Description.String() 
 func (m *Model) SetDecoding(d Decoding) error {
 	r := m.recognizer
 	s := *r.script
+	if d.Calibration == nil && d.greedy() {
+		d.Calibration = m.Description.calibration()
+	}
 	s.Decoding, s.fusion = d, nil
 	if d.asksDecoder() && s.net.DecoderLayers == 0 {
 		return fmt.Errorf("%s has no decoder (it was trained with decoder_layers 0), and %s asks one: want --decoder beam, or a model with decoder_layers of 1 or more", m.Path, d.Decoder)
@@ -259,6 +264,14 @@ func (m *Model) SetDecoding(d Decoding) error {
 		}
 	}
 	return r.use(s)
+}
+
+// Calibration is what makes probabilities of confidences now; nil: nothing does.
+func (m *Model) Calibration() *Calibration {
+	if c := m.recognizer.script.Calibration; c != nil && *c != decode.Unchanged {
+		return c
+	}
+	return nil
 }
 
 // workers is the number of its compute workers.

@@ -255,7 +255,7 @@ func TestLoadRefuses(t *testing.T) {
 // The file of a checkpoint of before models described themselves is described by the state beside it.
 func TestOldModelFileInItsFolder(t *testing.T) {
 	want := full(t)
-	want.Score.Took, want.Features.LowHz = 0, 20
+	want.Score.Took, want.Features.LowHz, want.Phrases = 0, 20, nil
 	dir := t.TempDir()
 	folder := saved(t, dir, 7, want, 1, oldCheckpointState(t), metadataKey)
 	file := filepath.Join(folder, checkpoint.ModelFile)

@@ -77,6 +77,28 @@ func (r *Recognizer) newReaders(s *script) ([]*reader, error) {
 	return readers, nil
 }
 
+// MeasureConfidences has words read beside texts, with their times and confidences, for a [Judge].
+func (r *Recognizer) MeasureConfidences() error {
+	s := *r.script
+	s.Units = true
+	var err error
+	if s.fusion == nil {
+		s.fusion, err = s.load(s.tokenizer, s.policy, func(string) {}) // of files it would be told
+	}
+	if err == nil {
+		err = r.use(s)
+	}
+	return err
+}
+
+// ConfidenceBytes is the most that so many workers hold to read texts and confidences, greedily, out of utterances of
+// so many feature frames.
+func ConfidenceBytes(net model.Config, workers, featureFrames int) int64 {
+	s := &script{Decoding: Decoding{Units: true}, size: net.Vocab}
+	r, _ := newReader(s) // greedy decoding needs nothing
+	return int64(workers) * r.Bytes(model.Shape{Frames: featureFrames}.Encoded(net))
+}
+
 // Bytes is the most that readers hold for utterances of so many feature frames, of which so many are in hand.
 func (r *Recognizer) Bytes(featureFrames, utterances int) int64 {
 	net := r.runner.Net

@@ -137,11 +137,15 @@ func stitch(a, b transcript.Segment, from, to float64) (left, right transcript.S
 		}
 	}
 	left, right = part(a, x, 0, ends), part(b, y, begins, len(y))
+	cut, between := left.Text, "" // of a's text, and what of a word is said behind it
 	if ends > 0 && begins < len(y) && !y[begins].begins && ends < len(x) && !x[ends].begins {
+		between = right.Words[0].Text
 		rejoin(&left, &right) // in the middle of a word
 		at = max(at, left.Words[len(left.Words)-1].End)
 	}
 	left.End, right.Start = at, at
+	left.Alternatives = cutAll(a, len(cut), func(before, _ string) string { return before + between }, left.Text)
+	right.Alternatives = cutAll(b, len(b.Text)-len(right.Text), func(_, behind string) string { return behind }, right.Text)
 	return left, right
 }
 

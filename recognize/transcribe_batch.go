@@ -147,7 +147,7 @@ func (t *transcribing) piece(p *piece, r row) error {
 			return err
 		}
 	}
-	if p.start > p.flow.From.Sample {
+	if !p.first { // else it begins where this recording is gone on with
 		if err := t.out.Through(Rest{Sample: p.start, Joined: p.joined, Held: t.held, Said: t.some}); err != nil {
 			return err
 		}

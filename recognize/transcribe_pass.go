@@ -98,7 +98,7 @@ func (t *transcribing) halve(ctx context.Context, x *data.Example, large *update
 
 // joined is two segments as one.
 func joined(a, b transcript.Segment) transcript.Segment {
-	a.End = b.End
+	a.End, a.Alternatives = b.End, together(a, b)
 	a.Words, a.Characters = append(a.Words, b.Words...), append(a.Characters, b.Characters...)
 	a.Text = sentence(a.Words)
 	return a

@@ -8,6 +8,7 @@ import (
 	"konkanitrain/data"
 	"konkanitrain/internal/machine"
 	"konkanitrain/internal/words"
+	"konkanitrain/recognize"
 )
 
 // held is the most that the process of a run will hold beside its buffers, in bytes, by part. It is known once the
@@ -19,6 +20,7 @@ type held struct {
 	Loaders  data.Memory
 	Headroom int64 // of Go's heap: garbage until it is collected
 	Runtime  int64 // stacks, and what the Go runtime needs itself
+	Reading  int64 // of texts and confidences, out of what the network says in a validation
 	Watching int64 // what shows the run to other programs
 }
 
@@ -27,7 +29,7 @@ func (h held) parts() []part {
 	return []part{
 		{"the program itself", h.Base}, {"Go heap in use", h.Heap + h.Machines}, {"decoded sound", h.Loaders.Sound},
 		{"windows read ahead", h.Loaders.Windows}, {"scratch of the loaders", h.Loaders.Scratch}, {"Go heap's headroom", h.Headroom},
-		{"Go runtime", h.Runtime}, {"what shows the run elsewhere", h.Watching},
+		{"Go runtime", h.Runtime}, {"reading of validations", h.Reading}, {"what shows the run elsewhere", h.Watching},
 	}
 }
 
@@ -61,7 +63,21 @@ func (r *run) account(machines int64) {
 	if n := r.sets.noise; n != nil {
 		h.Loaders.Sound += n.Pending()
 	}
-	then := now.planned(h.Machines + h.Loaders.Total())
+	if r.sets.val != nil {
+		longest, workers := 0, 1 // before there is a replica
+		for _, s := range []*scored{r.sets.val, r.sets.test} {
+			if s != nil {
+				for i := range s.set.Len() {
+					longest = max(longest, s.set.Frames(i))
+				}
+			}
+		}
+		if r.replica != nil {
+			workers = r.replica.Wishes().Workers
+		}
+		h.Reading = recognize.ConfidenceBytes(r.net, workers, longest)
+	}
+	then := now.planned(h.Machines + h.Loaders.Total() + h.Reading)
 	h.Headroom, h.Runtime = then.Headroom, then.Stacks+then.Overhead
 	for _, p := range h.parts() {
 		_ = r.host.Hold(p.name, p.bytes) // where it is too much there is no room for arenas, which is said

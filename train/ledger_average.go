@@ -52,7 +52,7 @@ func (r *run) average(ctx context.Context, n int) error {
 		return err
 	}
 	if r.sets.val != nil {
-		e, err := r.score(ctx, r.sets.val)
+		e, err := r.scoreValidation(ctx)
 		if err != nil {
 			if ctx.Err() != nil {
 				return r.saidInterrupted()
@@ -62,6 +62,7 @@ func (r *run) average(ctx context.Context, n int) error {
 		r.report.say("validation of the averaged weights: %v", e)
 		said := l.state.Blanks
 		r.sayTroubles(e, &said)
+		r.sayConfidences("averaged weights", e)
 		// The only checkpoint of its folder is its best.
 		updates := l.state.Progress.Updates
 		a.state.judgment = judgment{Score: e, Best: e, BestStep: updates, Judged: updates}

@@ -96,6 +96,19 @@ func (r *run) score(ctx context.Context, s *scored, each ...func(recognize.Hypot
 	return e, err
 }
 
+// scoreValidation scores the validation set, and calibrates the confidences of the words with it.
+func (r *run) scoreValidation(ctx context.Context, each ...func(recognize.Hypothesis) error) (*recognize.Evaluation, error) {
+	var judge recognize.Judge
+	e, err := r.score(ctx, r.sets.val, append(each, func(h recognize.Hypothesis) error {
+		judge.Add(h)
+		return nil
+	})...)
+	if err == nil {
+		e.Confidences = judge.Confidences()
+	}
+	return e, err
+}
+
 // toAll hands on what was made of each utterance; nil where nobody wants it.
 func toAll(each []func(recognize.Hypothesis) error) func(recognize.Hypothesis) error {
 	each = slices.DeleteFunc(each, func(f func(recognize.Hypothesis) error) bool { return f == nil })
@@ -133,7 +146,7 @@ func (r *run) validate(ctx context.Context) error {
 	r.replica.Trim()
 	r.stage("Before Validation")
 	worst := scores.NewSummary(r.cfg.Run.WorstUtterances)
-	e, err := r.score(ctx, r.sets.val, summarize(worst), r.board.sample())
+	e, err := r.scoreValidation(ctx, summarize(worst), r.board.sample())
 	if err != nil {
 		return err
 	}
@@ -245,8 +258,22 @@ func (r *run) finalWeights(ctx context.Context) (which string, err error) {
 	if err := r.ledger.loadBest(); err != nil {
 		return "", err
 	}
-	if r.ledger.best != "" {
-		return "best weights" + r.ofAverages(), nil
+	which, score := "best weights"+r.ofAverages(), r.ledger.state.Best
+	if r.ledger.best == "" {
+		which, score = "newest weights"+r.ofAverages(), r.ledger.state.Score
 	}
-	return "newest weights" + r.ofAverages(), nil
+	r.sayConfidences(which, score)
+	return which, nil
+}
+
+// sayConfidences says what becomes of confidences with the weights that the run ends with, whose validation is given.
+func (r *run) sayConfidences(which string, e *recognize.Evaluation) {
+	if r.sets.val == nil || e == nil {
+		return
+	}
+	c := e.Confidences
+	if c == nil { // it was made before validations calibrated
+		c = &recognize.Confidences{Why: "the validation of these weights did not measure them; eval --save_decoding calibrates them"}
+	}
+	r.report.say("confidences of words, %s: %v", which, c)
 }

@@ -130,6 +130,11 @@ func (r *run) allocate() error {
 	r.equip(replica)
 	r.judge = recognize.New(r.net, replica, r.cfg.Optimizer.BatchSize, r.ledger.state.Vocabulary, r.cfg.Policy())
 	r.judge.Share(r.fit())
+	if r.sets.val != nil {
+		if err := r.judge.MeasureConfidences(); err != nil {
+			return err
+		}
+	}
 	r.ledger.memory, r.ledger.kernels = newMemory(replica, r.net, r.cfg.Tuning()), r.kernels()
 	if err := r.prepareSnapshot(); err != nil {
 		return err

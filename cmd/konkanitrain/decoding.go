@@ -19,7 +19,7 @@ type decoding struct {
 	Hotword         []string `yaml:"hotword" default:"" check:"not empty" help:"one more such phrase; may be given several times"`
 	HotwordBoost    float64  `yaml:"hotword_boost" default:"1" check:">0..100" unit:"nats" help:"what a hotword gains for each of its characters, where it has no boost of its own"`
 	// Confidence is what eval --save_decoding finds: slope and offset.
-	Confidence []float64 `yaml:"confidence" default:"" check:"any" help:"slope and offset of the calibration that makes probabilities of confidences, as eval --save_decoding writes them"`
+	Confidence []float64 `yaml:"confidence" default:"" check:"any" help:"slope and offset of the calibration that makes probabilities of confidences, as eval --save_decoding writes them; without, of greedy decoding the one that training has made"`
 }
 
 // rules are what the settings have to agree with.
@@ -35,7 +35,7 @@ func (d decoding) rules(p *settings.Problems, nbest int) {
 		o.Hotwords += d.Hotwords
 	}
 	o.NBest = nbest
-	p.Add(settings.About("decoder", o.Check()))
+	p.Add(settings.About("decoder attention_weight beam_width lm hotwords nbest", o.Check()))
 	if n := len(d.Confidence); n != 0 && (n != 2 || d.Confidence[0] < 0) {
 		p.Add(settings.Problemf("confidence", "confidence is %v, want two numbers: a slope of 0 or more, and an offset", d.Confidence))
 	}

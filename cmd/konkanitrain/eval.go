@@ -8,6 +8,7 @@ import (
 
 	"konkanitrain/data"
 	"konkanitrain/internal/settings"
+	"konkanitrain/recognize"
 	"konkanitrain/train"
 )
 
@@ -83,7 +84,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 		return c.runTune(ctx, o, d, s)
 	}
 	if d.Units = c.wantsWords(); c.SaveDecoding != "" {
-		d.Calibration = nil // it is made anew
+		d.Calibration = recognize.Unchanged() // it is made anew
 	}
 	var before *evalResult
 	if isAlignments(c.Against) {
@@ -96,6 +97,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	defer model.Close()
+	calibrated := model.Calibration() != nil
 	r, err := c.score(ctx, model, c.sinks(s.out), s.err)
 	if err != nil {
 		return err
@@ -118,7 +120,7 @@ func runEval(ctx context.Context, args []string, s streams) error {
 	if _, err = io.WriteString(out, r.text()); err != nil || !c.wantsWords() {
 		return errors.Join(err, against)
 	}
-	return errors.Join(c.concludes(&r.judge, d, streams{out, s.err}), against)
+	return errors.Join(c.concludes(&r.judge, d, calibrated, streams{out, s.err}), against)
 }
 
 // rules are what the settings have to agree with, on disk and on this machine.

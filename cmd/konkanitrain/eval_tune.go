@@ -63,20 +63,24 @@ func (c *evalConfig) runTune(ctx context.Context, o *options, d recognize.Decodi
 	}
 	best := t.Best.Decoding
 	fmt.Fprintf(s.out, "use      %s\n", flagsOf(c.decoding, best))
-	return c.concludes(t.Judge, best, s)
+	return c.concludes(t.Judge, best, false, s)
 }
 
-// concludes prints how reliable confidences are and saves the settings of decoding, as far as that is asked for.
-func (c *evalConfig) concludes(j *recognize.Judge, d recognize.Decoding, s streams) error {
+// concludes prints how reliable confidences are, which are calibrated already or not, and saves the settings of
+// decoding, as far as that is asked for.
+func (c *evalConfig) concludes(j *recognize.Judge, d recognize.Decoding, already bool, s streams) error {
 	calibrated, err := j.Calibrate()
-	switch {
-	case err == nil:
+	if d.Calibration = nil; err == nil {
 		d.Calibration = &calibrated
-	case c.SaveDecoding != "":
-		fmt.Fprintf(s.err, "WARNING: %v; confidences stay as they are measured\n", err)
+	} else if c.SaveDecoding != "" {
+		fmt.Fprintf(s.err, "WARNING: %v: %s gets no calibration; take a larger manifest\n", err, c.SaveDecoding)
 	}
 	if c.Reliability {
-		fmt.Fprintf(s.out, "\n%s%v\n", c.reliabilityTitle(), j.Reliability(nil))
+		title := "as they are measured"
+		if already {
+			title = "calibrated"
+		}
+		fmt.Fprintf(s.out, "\nconfidences, %s:\n%v\n", title, j.Reliability(nil))
 		if err == nil && (c.Tune || c.SaveDecoding != "") {
 			fmt.Fprintf(s.out, "\ncalibrated on this set, slope %.4f and offset %.4f:\n%v\n", calibrated.Slope, calibrated.Offset, j.Reliability(&calibrated))
 		}
@@ -89,13 +93,6 @@ func (c *evalConfig) concludes(j *recognize.Judge, d recognize.Decoding, s strea
 	}
 	_, err = fmt.Fprintf(s.out, "written  %s: --decoding %s\n", c.SaveDecoding, c.SaveDecoding)
 	return err
-}
-
-func (c *evalConfig) reliabilityTitle() string {
-	if len(c.Confidence) == 2 && !c.Tune && c.SaveDecoding == "" {
-		return "confidences, calibrated:\n"
-	}
-	return "confidences, as they are measured:\n"
 }
 
 // weight is a number of the table, or a sign that there is none.

@@ -33,6 +33,7 @@ func (a *about) text() string {
 	if a.Score != nil {
 		row(&b, "validation", "%v", a.Score)
 	}
+	row(&b, "confidences", "%s", a.confidences())
 	writeScores(&b, a.Scores)
 	wrapped(&b, "on disk", a.onDisk())
 	for i, command := range a.Use {
@@ -43,6 +44,14 @@ func (a *about) text() string {
 		row(&b, name, "%s", command)
 	}
 	return b.String()
+}
+
+// confidences says what those of words are.
+func (a *about) confidences() string {
+	if a.Score == nil || a.Score.Confidences == nil || a.Score.Confidences.Calibration == nil {
+		return "as they are measured: training has not calibrated them; eval --save_decoding does"
+	}
+	return fmt.Sprintf("%v of the validation set, in greedy decoding", a.Score.Confidences)
 }
 
 // found is where the model is.

@@ -84,7 +84,7 @@ func runLM(ctx context.Context, args []string, s streams) error {
 		default:
 			p.Add(writable("output", filepath.Dir(c.Output)))
 		}
-		p.Add(settings.About("prune", c.options().Validate()))
+		p.Add(settings.About("units order prune", c.options().Validate()))
 	})
 	if err != nil {
 		return err

@@ -54,8 +54,9 @@ also in the middle of a long sound; with --output FOLDER those are passed over t
 
 eval --tune finds the weights, and eval --save_decoding writes the file that --decoding reads. In all formats but text
 there are words with their times, from the likeliest path of CTC that writes the text, and their confidences, 0 to 1:
-how sure the network was of what it heard, and how many of the search's hypotheses have the word. With the calibration
-of such a file they are the shares of words that are right.
+how sure the network was of what it heard, and how many of the search's hypotheses have the word. A training with a
+validation set calibrates those of greedy decoding, so that they are the shares of words that are right (info says
+whether it has); for searches the calibration of such a file does. --confidence 1,0 leaves them as they are measured.
 ` + o.usages(), nil
 }
 

@@ -33,6 +33,7 @@ type sheet struct {
 	bytes  int64
 	state  sheetState
 	base   int // number of the first of the recordings that are transcribed now
+	names  transcript.Names
 }
 
 // sheetState is what a half-done file is gone on with.
@@ -55,6 +56,12 @@ func toFolder(path string) bool {
 func (c *transcribeConfig) sheet(model *recognize.Model, list []recognize.Recording, s streams) (*sheet, error) {
 	o := &sheet{format: transcript.Format(c.Format), all: list, err: s.err, tty: isTerminal(s.out) && c.Output == ""}
 	o.state.Batch = c.batch(model, list)
+	if o.format == transcript.CTM {
+		for _, r := range list {
+			o.names.Of(r.Name)
+		}
+		sayNames(&o.names, s.err)
+	}
 	var err error
 	switch {
 	case c.Output == "":
@@ -206,7 +213,22 @@ func (o *sheet) Begin(_ int, r transcript.Recording) error {
 	if o.w.Mark().Open {
 		return nil
 	}
-	return o.w.Begin(r)
+	return o.w.Begin(named(r, o.format, &o.names))
+}
+
+// named gives a recording the name that it has in a format.
+func named(r transcript.Recording, f transcript.Format, names *transcript.Names) transcript.Recording {
+	if f == transcript.CTM {
+		r.Name = names.Of(r.Path)
+	}
+	return r
+}
+
+// sayNames says which recordings have more than their usual name.
+func sayNames(n *transcript.Names, w io.Writer) {
+	if apart := n.Apart(); len(apart) > 0 {
+		fmt.Fprintf(w, "NOTE: files of one name are told apart by more of their paths: %s\n", words.List(apart, 5))
+	}
 }
 
 // Segment writes one.

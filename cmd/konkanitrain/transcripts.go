@@ -17,15 +17,17 @@ type transcripts struct {
 	err         io.Writer
 	done        string // to each, in messages
 	all, failed int
+	format      transcript.Format
+	names       transcript.Names
 }
 
 // newTranscripts writes to standard output, or into a folder where one is given.
 func newTranscripts(f transcript.Format, dir, done string, s streams) (*transcripts, error) {
 	if dir != "" {
-		return &transcripts{w: transcript.NewFolder(f, dir), err: s.err, done: done}, nil
+		return &transcripts{w: transcript.NewFolder(f, dir), err: s.err, done: done, format: f}, nil
 	}
 	w, err := transcript.New(f, s.out)
-	return &transcripts{w: w, err: s.err, done: done}, err
+	return &transcripts{w: w, err: s.err, done: done, format: f}, err
 }
 
 // add writes a transcript.
@@ -36,7 +38,7 @@ func (o *transcripts) add(t recognize.Transcript) error {
 		err = fmt.Errorf("%s: %w", t.Path, err)
 	}
 	if err == nil {
-		err = o.w.Begin(transcript.Recording{Path: t.Path, Duration: t.Duration, Part: t.Part})
+		err = o.w.Begin(named(transcript.Recording{Path: t.Path, Duration: t.Duration, Part: t.Part}, o.format, &o.names))
 		if err != nil && !errors.Is(err, transcript.ErrTwice) {
 			return err
 		}
@@ -59,6 +61,7 @@ func (o *transcripts) end(err error) error {
 	if e := o.w.Close(); err == nil {
 		err = e
 	}
+	sayNames(&o.names, o.err)
 	if err == nil && o.failed > 0 {
 		err = fmt.Errorf("%d of %s could not be %s", o.failed, words.Count(o.all, "file"), o.done)
 	}

@@ -1,5 +1,6 @@
 // Package cut takes long sound apart into pieces that a network hears one at a time: at pauses, and where there is none
-// for as long as a piece may be, into pieces that overlap. Sound that is no longer than a piece stays as it is.
+// for as long as a piece may be, into pieces that overlap. Silence, of any length, is in no piece: a network that was
+// trained on speech hears a letter even there.
 //
 // A network that normalizes what it hears piece by piece does best on pieces like those that it was trained on, which
 // [Phrases] describe: as long, and with as much silence around them. So long sound is cut in each pause, and of a long
@@ -124,7 +125,8 @@ func (c *Cutter) Put(x []float32, emit func(Piece) error) error {
 	return nil
 }
 
-// End gives what is left to emit.
+// End gives what is left to emit. Sound that is no longer than a piece, nor than phrases are, is one piece: but for
+// silence, and for quiet before and behind it that is much longer than that of phrases.
 func (c *Cutter) End(emit func(Piece) error) error {
 	for len(c.wave) > 0 && (c.cutting || len(c.wave) > c.o.Samples()) {
 		if err := c.cut(emit); err != nil {
@@ -134,7 +136,25 @@ func (c *Cutter) End(emit func(Piece) error) error {
 	if len(c.wave) == 0 {
 		return nil
 	}
-	return emit(Piece{Start: c.start, Wave: c.wave}) // the sound is one piece, as it is
+	l := c.levels(c.wave)
+	if l.nothing() {
+		return nil
+	}
+	c.pausing = true // what is before the sound is like a pause
+	if quiet := c.leading(l); quiet > most*c.o.frame() {
+		c.skip(quiet)
+		l = c.levels(c.wave)
+	}
+	c.pausing = false
+	end := len(c.wave)
+	if tail := c.tail(l, end); end-tail > most*c.o.frame() {
+		end = tail
+	}
+	if longest := c.o.Phrases.longest(); longest > 0 && end > longest*c.o.frame() {
+		c.cutting = true
+		return c.End(emit)
+	}
+	return emit(Piece{Start: c.start, Wave: c.wave[:end]})
 }
 
 // cut takes one piece off, or a pause before it. Where there is no more than a piece the sound has ended.
@@ -198,7 +218,7 @@ func (c *Cutter) tail(l levels, n int) int {
 // pause finds the pause of a piece in which to cut it, as its frames: the first clear one, unless a much longer one
 // follows soon; where none is clear the longest. The end of the sound is no pause.
 func (c *Cutter) pause(l levels, last bool) (from, to int, ok bool) {
-	earliest := max(min(c.o.Phrases.early(), len(l.energy)/4), 1)
+	earliest, clearly := max(min(c.o.Phrases.early(), len(l.energy)/4), 1), c.o.Phrases.clearly()
 	best, until := 0, len(l.energy) // frames of the pause chosen, and up to where a longer one may follow
 	for at := 0; at < until; {
 		end := l.quietFrom(at)

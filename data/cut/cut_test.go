@@ -70,7 +70,7 @@ func TestPiecesAreTheSound(t *testing.T) {
 			parts = append(parts, 0.1+4*r.Float64(), -r.Float64()*0.8)
 		}
 		x := sound(math.Pow(10, -4*r.Float64()-1.7), parts...)
-		o := Options{Rate: rate, Longest: 1 + 5*r.Float64(), Step: r.IntN(9), Phrases: Phrases{Typical: 7 * r.Float64(), Before: 0.3 * r.Float64(), Behind: 0.5 * r.Float64()}}
+		o := Options{Rate: rate, Longest: 1 + 5*r.Float64(), Step: r.IntN(9), Phrases: Phrases{Typical: 7 * r.Float64(), Longest: 6 * r.Float64() * float64(r.IntN(2)), Before: 0.3 * r.Float64(), Behind: 0.5 * r.Float64()}}
 		o.Overlap = o.Longest * (0.05 + 0.4*r.Float64())
 		list := pieces(t, o, x, 0, 0, 1+r.IntN(2*rate))
 		end, before := 0, 0
@@ -86,7 +86,11 @@ func TestPiecesAreTheSound(t *testing.T) {
 		}
 		between(t, x, end, len(x))
 		for i, p := range list {
-			again := pieces(t, o, x, p.start, p.joined, 1+r.IntN(rate))
+			from := p.start
+			if i == 0 {
+				from = 0 // what is no longer than a piece may be whole, and what begins behind its start isn't
+			}
+			again := pieces(t, o, x, from, p.joined, 1+r.IntN(rate))
 			if !slices.EqualFunc(again, list[i:], func(a, b kept) bool { return a.start == b.start && a.end == b.end && a.joined == b.joined }) {
 				t.Errorf("%d: from piece %d on there are other pieces", trial, i)
 			}
@@ -139,6 +143,28 @@ func TestCutsAreInPauses(t *testing.T) {
 	}
 	if list := pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1, Phrases: Sentences()}, make([]float32, 23*rate), 0, 0, 1000); len(list) > 0 {
 		t.Errorf("%d pieces of silence", len(list))
+	}
+}
+
+// Sound without anything to hear, digital silence or a faint noise, is in no piece however short it is; what is louder,
+// and what is too short to tell, is one.
+func TestShortSilence(t *testing.T) {
+	r := testkit.Rand(4)
+	noise := func(n int, rms float64) []float32 {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = float32(rms * r.NormFloat64())
+		}
+		return x
+	}
+	for _, x := range []struct {
+		seconds, rms float64
+		pieces       int
+	}{{0.5, 0, 0}, {1, 0, 0}, {3, 0, 0}, {5, 0, 0}, {0.5, 3e-4, 0}, {3, 3e-4, 0}, {1, 3e-3, 1}, {0.005, 0, 1}} {
+		wave := noise(int(x.seconds*rate), x.rms)
+		if got := pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, wave, 0, 0, 1000); len(got) != x.pieces || x.pieces > 0 && got[0].end != len(wave) {
+			t.Errorf("%g s of noise of %g: %d pieces, want %d", x.seconds, x.rms, len(got), x.pieces)
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 // What is a pause, in frames and in dB.
 const (
 	least     = 20   // frames: closures of stops are shorter than 0.2 s
-	clearly   = 25   // frames of a pause that is cut in, unless one follows soon that is
+	most      = 10   // frames of quiet more than phrases have that sound may have on a side which isn't cut
 	longer    = 1.6  // times as long
 	softly    = 10   // frames in which a word may begin, or fade, more softly than speech is
 	rising    = 3.0  // above the pause: there a word begins or fades

@@ -52,11 +52,20 @@ const (
 	soon, mostSoon   = 0.45, 300
 )
 
+// leastClear is the fewest frames of a pause that is clear.
+const leastClear = 25
+
 // early is how many frames of a piece there are at least before a pause in which it is cut.
 func (p Phrases) early() int { return min(frames(early*p.Typical), mostEarly) }
 
 // soon is how many frames later a much longer pause may follow one that is clear.
 func (p Phrases) soon() int { return min(frames(soon*p.Typical), mostSoon) }
+
+// clearly is how many frames of a pause are clear: as many as there are between two phrases without another pause.
+func (p Phrases) clearly() int { return max(leastClear, p.before()+p.behind()) }
+
+// longest is how many frames sound may have that stays whole; 0 where it isn't known how long phrases are.
+func (p Phrases) longest() int { return frames(1.5 * p.Longest) }
 
 // before and behind are the frames of quiet that stay on the sides of a piece.
 func (p Phrases) before() int { return frames(min(p.Before, MostQuiet)) }

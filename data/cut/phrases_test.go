@@ -2,6 +2,7 @@ package cut
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -90,5 +91,35 @@ func TestQuiet(t *testing.T) {
 	}
 	if _, _, ok := Quiet(sound(0, 1), 99); ok {
 		t.Error("99 Hz")
+	}
+}
+
+// Sound that is no longer than a piece stays as it is; but quiet that is much longer than that of phrases is taken off,
+// and what is much longer than phrases were is cut in its pauses.
+func TestShortSound(t *testing.T) {
+	for name, c := range map[string]struct {
+		phrases Phrases
+		parts   []float64 // seconds of sound, and of quiet below 0
+		want    []float64 // starts and ends in seconds
+	}{
+		"as phrases":                {Phrases{Typical: 3, Longest: 5, Behind: 0.3}, []float64{-0.1, 2, -0.4}, []float64{0, 2.5}},
+		"with a pause":              {Phrases{Typical: 3, Longest: 5, Behind: 0.3}, []float64{2, -1, 2}, []float64{0, 5}},
+		"a little late":             {Phrases{Typical: 3, Longest: 5, Behind: 0.3}, []float64{-0.15, 2, -0.45}, []float64{0.15, 2.45}},
+		"late":                      {Phrases{Typical: 3, Longest: 5, Behind: 0.3}, []float64{-1, 2, -0.4}, []float64{1, 3.4}},
+		"late, and phrases were":    {Phrases{Typical: 3, Longest: 5, Before: 0.9, Behind: 0.3}, []float64{-1, 2, -0.4}, []float64{0, 3.4}},
+		"much later":                {Phrases{Typical: 3, Longest: 5, Before: 0.5, Behind: 0.3}, []float64{-2, 2, -0.4}, []float64{1.5, 4.4}},
+		"ending in quiet":           {Phrases{Typical: 3, Longest: 5, Behind: 0.3}, []float64{2, -2}, []float64{0, 2.3}},
+		"two words":                 {Phrases{Typical: 0.4, Longest: 0.5}, []float64{0.4, -0.5, 0.4}, []float64{0, 0.4, 0.9, 1.3}},
+		"a word in quiet":           {Phrases{Typical: 0.4, Longest: 0.5}, []float64{-1, 0.4, -1.5}, []float64{1, 1.4}},
+		"two words, of nobody":      {Sentences(), []float64{0.4, -0.5, 0.4}, []float64{0, 1.3}},
+		"as long as phrases may be": {Phrases{Typical: 0.4, Longest: 1}, []float64{0.5, -0.5, 0.5}, []float64{0, 1.5}},
+	} {
+		var got []float64
+		for _, p := range pieces(t, Options{Rate: rate, Longest: 10, Overlap: 2, Phrases: c.phrases}, sound(1e-4, c.parts...), 0, 0, 1000) {
+			got = append(got, float64(p.start)/rate, float64(p.end)/rate)
+		}
+		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 0.021 }) {
+			t.Errorf("%s: pieces %.2f, want %.2f", name, got, c.want)
+		}
 	}
 }

@@ -38,6 +38,18 @@ func (b *Builder) Masked(x, lengths string, factor, dims int, zero string) strin
 	return b.Node("Where", []string{b.Unsqueeze(b.OwnFrames(x, lengths, factor), rest...), x, zero})
 }
 
+// Some is x [B, T, ...] of so many dimensions, with one frame of padding where T is 0: runtimes gather nothing from
+// nothing, and have no convolution over it.
+func (b *Builder) Some(x string, dims int) string {
+	lacks := b.Node("Max", []string{b.Node("Sub", []string{b.Int(1), b.Size(x, 1)}), b.Int(0)})
+	none := func(n int) string { return b.Ints(make([]int64, n)...) }
+	pads := []string{none(dims + 1), b.Unsqueeze(lacks, 0)}
+	if dims > 2 {
+		pads = append(pads, none(dims-2))
+	}
+	return b.Node("Pad", []string{x, b.Node("Concat", pads, Attribute{"axis", int64(0)})})
+}
+
 // Unsqueeze adds x with dimensions of size 1 at these places of the result.
 func (b *Builder) Unsqueeze(x string, at ...int64) string {
 	return b.Node("Unsqueeze", []string{x, b.Ints(at...)})

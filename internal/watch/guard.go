@@ -7,13 +7,12 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
 // What bounds viewers.
 const (
-	mostClients    = 64 // connections; more wait
+	mostClients    = 64 // connections; the next takes the place of one that asks for nothing, or waits
 	mostHeader     = 8 << 10
 	headerPatience = 5 * time.Second
 	sendPatience   = 30 * time.Second // for an answer to be taken
@@ -70,32 +69,3 @@ func (s *Server) known(host string) bool {
 }
 
 func refuse(w http.ResponseWriter, code int, why string) { http.Error(w, why, code) }
-
-// few is a listener that has a bounded number of connections at a time.
-type few struct {
-	net.Listener
-	free chan struct{}
-}
-
-func (f few) Accept() (net.Conn, error) {
-	f.free <- struct{}{}
-	c, err := f.Listener.Accept()
-	if err != nil {
-		<-f.free
-		return nil, err
-	}
-	return &counted{Conn: c, free: f.free}, nil
-}
-
-// counted is a connection that makes room when it is closed.
-type counted struct {
-	net.Conn
-	free chan struct{}
-	once sync.Once
-}
-
-// Close makes room once.
-func (c *counted) Close() error {
-	c.once.Do(func() { <-c.free })
-	return c.Conn.Close()
-}

@@ -97,45 +97,48 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// More viewers can't connect than there are places for, whatever those who have one do with it; when one goes the next
+// patient is a server that ends no connection by itself.
+func patient(s *Server) {
+	s.http.ReadHeaderTimeout, s.http.ReadTimeout, s.http.WriteTimeout, s.http.IdleTimeout = time.Hour, time.Hour, time.Hour, time.Hour
+}
+
+// dial connects to a server.
+func dial(t *testing.T, s *Server) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", s.listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// answered asks and says whether there is an answer in time. It takes as much of it as comes at once.
+func answered(c net.Conn, patience time.Duration) bool {
+	_, _ = io.WriteString(c, "GET /state?points=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	_ = c.SetReadDeadline(time.Now().Add(patience))
+	line, err := bufio.NewReader(c).ReadString('\n')
+	return err == nil && strings.Contains(line, "200")
+}
+
+// More viewers can't connect than there are places for while all of them are being answered; when one goes the next
 // comes.
 func TestPlacesAreFew(t *testing.T) {
-	patient := func(s *Server) {
-		s.http.ReadHeaderTimeout, s.http.ReadTimeout, s.http.WriteTimeout = time.Hour, time.Hour, time.Hour
-	}
 	s := serveAs(t, patient, sourceOf(aRun(t, 2000), nil))
-	dial := func() net.Conn {
-		c, err := net.Dial("tcp", s.listener.Addr().String())
-		if err != nil {
+	var slow []net.Conn
+	for range mostClients {
+		c := dial(t, s)
+		slow = append(slow, c)
+		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
+		for range 60 { // asks for much, 12 MB, and takes nothing: no buffer holds that
+			_, _ = io.WriteString(c, "GET /state?points=2000 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		}
+		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := c.Read(make([]byte, 1)); err != nil { // it has a place
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { c.Close() })
-		return c
 	}
-	var slow []net.Conn
-	for i := range mostClients - 1 {
-		c := dial()
-		slow = append(slow, c)
-		if i%2 == 0 { // asks for much and takes nothing
-			for range 20 {
-				_, _ = io.WriteString(c, "GET /state?points=2000 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-			}
-		} else { // never ends its request
-			_, _ = io.WriteString(c, "GET /state HTTP/1.1\r\nHost: local")
-		}
-	}
-	ask := func(c net.Conn) { _, _ = io.WriteString(c, "GET /state?points=1 HTTP/1.1\r\nHost: localhost\r\n\r\n") }
-	answered := func(c net.Conn, patience time.Duration) bool {
-		_ = c.SetReadDeadline(time.Now().Add(patience))
-		line, err := bufio.NewReader(c).ReadString('\n')
-		return err == nil && strings.Contains(line, "200")
-	}
-	last, more := dial(), dial()
-	ask(last)
-	if !answered(last, time.Minute) {
-		t.Error("the last place is not to be had")
-	}
-	ask(more)
+	more := dial(t, s)
 	if answered(more, 300*time.Millisecond) {
 		t.Error("there are more connections than places")
 	}
@@ -144,6 +147,40 @@ func TestPlacesAreFew(t *testing.T) {
 	}
 	if !answered(more, time.Minute) {
 		t.Error("a place that is free is not to be had")
+	}
+}
+
+// A viewer who asks for nothing gives way to one who does, the one who has done so for longest first, and so does who
+// never ends a request.
+func TestIdleViewersGiveWay(t *testing.T) {
+	s := serveAs(t, patient, sourceOf(aRun(t, 20), nil))
+	var idle []net.Conn
+	for i := range mostClients {
+		c := dial(t, s)
+		idle = append(idle, c)
+		switch {
+		case i == 0: // says nothing at all
+		case i == 1:
+			_, _ = io.WriteString(c, "GET /state HTTP/1.1\r\nHost: local")
+		case !answered(c, time.Minute):
+			t.Fatalf("viewer %d gets no answer", i)
+		}
+	}
+	last := mostClients - 1
+	for i := range last {
+		if c := dial(t, s); !answered(c, time.Minute) {
+			t.Fatalf("viewer %d is kept out", mostClients+i)
+		}
+	}
+	for i, c := range idle {
+		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+		if i == last {
+			if !answered(c, time.Minute) {
+				t.Error("who was idle for the shortest time has lost the place")
+			}
+		} else if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("viewer %d still has a place", i)
+		}
 	}
 }
 

@@ -79,7 +79,9 @@ func New(l *Listener, sources []Source) (*Server, error) {
 // Serve answers until Close, and closes the listener.
 func (s *Server) Serve() error {
 	defer close(s.ended)
-	if err := s.http.Serve(few{s.listener, make(chan struct{}, mostClients)}); err != http.ErrServerClosed {
+	places := newFew(s.listener)
+	s.http.ConnState = places.state
+	if err := s.http.Serve(places); err != http.ErrServerClosed {
 		return err
 	}
 	return nil

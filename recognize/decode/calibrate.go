@@ -21,8 +21,11 @@ type Calibration struct {
 	Offset float64 `json:"offset"`
 }
 
-// fewest is the number of units of either kind from which a calibration is made.
-const fewest = 5
+// Unchanged is the calibration that leaves confidences as they are measured.
+var Unchanged = Calibration{Slope: 1}
+
+// fewest is the number of units from which a calibration is made. Some have to be right and some wrong.
+const fewest = 20
 
 // Calibrate finds the calibration under which what was judged is likeliest. Where confidences say nothing, or the
 // opposite of what they should, the slope is 0: all get the share that is right.
@@ -37,8 +40,8 @@ func Calibrate(units []Judged) (Calibration, error) {
 		}
 	}
 	n := float64(len(units))
-	if right < fewest || n-right < fewest {
-		return Calibration{}, fmt.Errorf("calibration: of %d units %.0f are right and %.0f wrong: it takes %d of each; judge more of them", len(units), right, n-right, fewest)
+	if n < fewest || right == 0 || right == n {
+		return Calibration{}, fmt.Errorf("calibration: of %d units %.0f are right and %.0f wrong, and it takes %d, with some of each", len(units), right, n-right, fewest)
 	}
 	p := platt{units: units, right: (right + 1) / (right + 2), wrong: 1 / (n - right + 2)}
 	c, err := p.fit(Calibration{Offset: math.Log((right + 1) / (n - right + 1))})
@@ -50,6 +53,9 @@ func Calibrate(units []Judged) (Calibration, error) {
 
 // Apply is the probability that a unit of this confidence is right.
 func (c Calibration) Apply(confidence float64) float64 {
+	if c == Unchanged { // also of those at the edges
+		return confidence
+	}
 	return 1 / (1 + math.Exp(-c.Slope*logit(confidence)-c.Offset))
 }
 

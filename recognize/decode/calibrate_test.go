@@ -84,13 +84,27 @@ func alike() (units []Judged) {
 	return units
 }
 
+// A single wrong unit is enough for doubts about those like it, and what changes nothing changes nothing.
+func TestCalibrateFew(t *testing.T) {
+	c, err := Calibrate(separable()[40:60])
+	if err != nil || !(c.Apply(0.4) < 0.85 && c.Apply(0.59) > 0.97) {
+		t.Errorf("%+v, %v: %v and %v", c, err, c.Apply(0.4), c.Apply(0.59))
+	}
+	for _, x := range []float64{0, 1e-9, 0.3, 1} {
+		if got := Unchanged.Apply(x); got != x {
+			t.Errorf("%v becomes %v", x, got)
+		}
+	}
+}
+
 func TestCalibrateRefuses(t *testing.T) {
 	some := judged(5, 100, Calibration{1, 0})
 	for want, units := range map[string][]Judged{
-		"of 0 units 0 are right and 0 wrong":                     nil,
-		"of 4 units 4 are right and 0 wrong: it takes 5 of each": {{1, true}, {1, true}, {1, true}, {1, true}},
-		"the confidence of unit 101 is NaN":                      append(some[:100:100], Judged{math.NaN(), true}),
-		"the confidence of unit 101 is 1.5":                      append(some[:100:100], Judged{1.5, true}),
+		"of 0 units 0 are right and 0 wrong":                                       nil,
+		"of 19 units 18 are right and 1 wrong, and it takes 20":                    separable()[40:59],
+		"of 59 units 59 are right and 0 wrong, and it takes 20, with some of each": separable()[41:],
+		"the confidence of unit 101 is NaN":                                        append(some[:100:100], Judged{math.NaN(), true}),
+		"the confidence of unit 101 is 1.5":                                        append(some[:100:100], Judged{1.5, true}),
 	} {
 		_, err := Calibrate(units)
 		testkit.MustFail(t, err, "calibration: ", want)

@@ -1,13 +1,14 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
 )
 
-// ctmWriter writes NIST's time-marked words: the recording is called by its file's name without folder and extension,
-// where spaces become _, and so does a ; in front, with which a comment would begin; the channel is 1.
+// ctmWriter writes NIST's time-marked words: the recording is called by its Name, or by its file's name without folder
+// and extension, where spaces become _, and so does a ; in front, with which a comment would begin; the channel is 1.
 type ctmWriter struct{ output }
 
 func (w *ctmWriter) Begin(r Recording) error {
@@ -17,11 +18,8 @@ func (w *ctmWriter) Begin(r Recording) error {
 
 // name is what the recording is called.
 func (w *ctmWriter) name() string {
-	name := strings.Join(strings.Fields(withoutEnding(filepath.Base(w.mark.Recording.Path))), "_")
-	if rest, comment := strings.CutPrefix(name, ";"); comment {
-		return "_" + rest
-	}
-	return name
+	r := w.mark.Recording
+	return cmp.Or(r.Name, word(withoutEnding(filepath.Base(r.Path))))
 }
 
 func (w *ctmWriter) Segment(s Segment) error {

@@ -23,7 +23,7 @@ type Unit struct {
 // Alternative is a hypothesis.
 type Alternative struct {
 	Text  string  `json:"text"`
-	Score float64 `json:"score"` // nats: what hypotheses were ordered by
+	Score float64 `json:"score"` // nats: what hypotheses were ordered by; where pieces were joined, of the whole piece
 }
 
 // Shift is the segment so many seconds later: that of a piece in the recording that it was cut from. It has lists of

@@ -69,6 +69,7 @@ type Mark struct {
 type Recording struct {
 	Path     string  `json:"path"`
 	Duration float64 `json:"duration"`       // seconds
+	Name     string  `json:"name,omitempty"` // in a CTM, see [Names]; "": that of its file
 	Part     string  `json:"part,omitempty"` // what the part of it that segments are of is called; "": it is the whole
 }
 

@@ -52,6 +52,33 @@ func in(t *testing.T, f Format, paths ...string) string {
 	return b.String()
 }
 
+// Files of one name are told apart in a CTM, and others are called as ever, each always the same.
+func TestNames(t *testing.T) {
+	var n Names
+	for range 2 {
+		for _, x := range [][2]string{
+			{"a/one.wav", "one"}, {"b/one.wav", "b_one"}, {"c/b/one.wav", "c_b_one"}, {"/c/b/one.wav", "one.wav"}, {"./a/one.wav", "one"}, {"two x.wav", "two_x"},
+			{"a/one.flac", "a_one"}, {"a/one.mp3", "one.mp3"}, {"b/one.mp3", "one.mp3_2"}, {"b/one.MP3", "one.MP3"}, {"../b/two.wav", "two"}, {"b/two.wav", "b_two"},
+			{"b_two.wav", "b_two.wav"}, {"d/;x.wav", "_x"}, {"d/...", "..."}, {"e.v1", "e.v1"},
+		} {
+			if got := n.Of(x[0]); got != x[1] {
+				t.Errorf("%s is called %s, want %s", x[0], got, x[1])
+			}
+		}
+	}
+	if got := n.Apart(); len(got) != 9 || got[0] != "b/one.wav is b_one" {
+		t.Errorf("%q", got)
+	}
+	var b bytes.Buffer
+	w, err := New(CTM, &b)
+	if err == nil {
+		err = errors.Join(w.Begin(Recording{Path: "b/one.wav", Name: "b_one"}), w.Segment(spoken[0]))
+	}
+	if err != nil || !strings.HasPrefix(b.String(), "b_one 1 0.250 0.500 ") {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+}
+
 func TestLines(t *testing.T) {
 	for f, want := range map[Format]string{
 		Text: "a/one.wav\tदेव बरें <a> \"b\"\na/two.wav\tदेव बरें <a> \"b\"\n",

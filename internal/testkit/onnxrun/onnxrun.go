@@ -29,13 +29,13 @@ type Array struct {
 
 // Floats is an Array of float32.
 func Floats(shape []int, data []float32) Array {
-	b, _ := binary.Append(nil, binary.LittleEndian, data)
+	b, _ := binary.Append([]byte{}, binary.LittleEndian, data) // of nothing it is no null
 	return Array{"<f4", shape, b}
 }
 
 // Ints is an Array of int64.
 func Ints(shape []int, data ...int64) Array {
-	b, _ := binary.Append(nil, binary.LittleEndian, data)
+	b, _ := binary.Append([]byte{}, binary.LittleEndian, data) // of nothing it is no null
 	return Array{"<i8", shape, b}
 }
 
