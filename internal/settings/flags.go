@@ -96,8 +96,8 @@ func (f *flagValue) parse() (reflect.Value, error) {
 			}
 		}
 	}
-	if c := f.setting.check; t.Kind() == reflect.Slice && c.path && !c.notEmpty && len(f.texts) == 1 && f.texts[0] == "" {
-		return reflect.Zero(t), nil // no paths
+	if f.setting.mayBeNone() && len(f.texts) == 1 && f.texts[0] == "" {
+		return reflect.Zero(t), nil
 	}
 	v, wrong, err := parseAll(f.texts, t, f.setting.check.words)
 	if err != nil {

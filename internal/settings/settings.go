@@ -34,6 +34,9 @@
 //	not empty path    both
 //	path map          FROM=TO, where TO is a path
 //
+// A list is emptied by [] in a file and by an empty text on the command line, as in --freeze=, unless its texts may not
+// be empty: then that is an error.
+//
 // [Defaults] fills a struct. [Set.YAML] and flags ([Set.Flags], [Set.Apply]) set its fields, strictly: what is unknown,
 // of the wrong type or given twice is an error that says where. [Set.Check] holds the values to their checks, and takes
 // the program's own rules about several settings. Each of these lists all problems in one error.

@@ -138,6 +138,10 @@ func (r *reader) value(key string, node *yaml.Node, t reflect.Type) (reflect.Val
 		}
 		return list, true
 	}
+	if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" {
+		r.bad(node, "%s has no value: give it some, write [] for none, or take the line out", key)
+		return reflect.Value{}, false
+	}
 	if node.Kind != yaml.SequenceNode {
 		r.bad(node, "%s is %s, want %s in square brackets, such as [%s]", key, found(node), wanted(t), example(t))
 		return reflect.Value{}, false
