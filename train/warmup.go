@@ -14,9 +14,6 @@ type warmup struct {
 	Updates int     `json:"updates"`
 }
 
-// longestShare of a run's updates may be its warm-up without a warning.
-const longestShare = 1. / 3
-
 // setWarmup finds the length of the warm-up: a checkpoint's, where warmup_share is what it was then, or a new one. A
 // new run whose epochs are over while the rate still rises is refused.
 func (r *run) setWarmup() error {
@@ -25,10 +22,10 @@ func (r *run) setWarmup() error {
 	case o.WarmupShare == 0:
 		*w = warmup{Updates: o.WarmupUpdates}
 	case w.Share != o.WarmupShare:
-		*w = warmup{o.WarmupShare, max(1, int(math.Round(o.WarmupShare*float64(r.all()))))}
+		*w = warmup{o.WarmupShare, shareOf(r.all(), o.WarmupShare)}
 	}
 	if all := r.all(); w.Updates > all && !o.LongWarmup && r.ledger.origin.Checkpoint == nil && !r.cfg.Run.measuring() {
-		return fmt.Errorf("%s, with the last of %s: it gets only to %.3g %% of learning_rate; %s, or train longer, or say with long_warmup that this is meant",
+		return fmt.Errorf("%s, with the last of %s: it gets only to %.3g %% of learning_rate; %s, or --long_warmup if this is meant",
 			r.rises(all), words.Count(o.NumEpochs, "epoch"), 100*float64(all)/float64(w.Updates), r.shorter(all))
 	}
 	return nil
@@ -44,9 +41,9 @@ func (r *run) warnOfWarmup() {
 	switch {
 	case r.cfg.Run.measuring() || r.ended():
 	case w > total:
-		r.report.say("WARNING: %s: it gets only to %.3g %% of learning_rate; train longer, or %s", r.rises(total), 100*r.ledger.state.Schedule.Rate(total)/r.cfg.Optimizer.LearningRate, r.shorter(total))
+		r.report.say("WARNING: %s: it gets only to %.3g %% of learning_rate; %s", r.rises(total), 100*r.ledger.state.Schedule.Rate(total)/r.cfg.Optimizer.LearningRate, r.shorter(total))
 	case w > mostWarmup(total):
-		r.report.say("WARNING: %s: %.0f %% of the training, where a third or less is usual; train longer, or %s",
+		r.report.say("WARNING: %s: %.0f %% of the training, where a third or less is usual; %s",
 			r.rises(total), 100*float64(w)/float64(total), r.shorter(total))
 	}
 }
@@ -56,17 +53,29 @@ func (r *run) rises(total int) string {
 	return fmt.Sprintf("the learning rate rises for %s (%s), and training ends after %d", words.Count(r.ledger.state.Warmup.Updates, "update"), r.warmupSetting(), total)
 }
 
-// shorter is the advice for a run of so many updates. A share is one of all epochs.
+// shorter is the advice for a run of so many updates: flags with which no more than a third of it is the warm-up. A share
+// is one of all epochs, whatever max_updates is.
 func (r *run) shorter(total int) string {
-	advice := fmt.Sprintf("set warmup_updates to %d or less", mostWarmup(total))
-	if total == r.all() {
-		advice += ", or warmup_share to 0.1"
+	w := r.ledger.state.Warmup
+	if total < r.all() {
+		return fmt.Sprintf("give --warmup_updates %d or less, or train longer", mostWarmup(total))
 	}
-	return advice
+	advice := "give "
+	if w.Share != usualShare {
+		advice += fmt.Sprintf("--warmup_share %g (%s), or ", usualShare, words.Count(shareOf(total, usualShare), "update"))
+	}
+	windows := r.sets.loader.Windows()
+	return advice + fmt.Sprintf("--warmup_updates %d or less, or --num_epochs %d or more", mostWarmup(total), (3*w.Updates+windows-1)/windows)
 }
 
-// mostWarmup is the longest warm-up of a run of so many updates that isn't warned of.
-func mostWarmup(total int) int { return max(1, int(longestShare*float64(total))) }
+// usualShare of a run's updates is a warm-up that suits most runs, as most presets have it.
+const usualShare = 0.1
+
+// shareOf is the number of updates of a share of all.
+func shareOf(all int, share float64) int { return max(1, int(math.Round(share*float64(all)))) }
+
+// mostWarmup is the longest warm-up of a run of so many updates that isn't warned of: a third of it.
+func mostWarmup(total int) int { return max(1, total/3) }
 
 // warmupSetting is the setting that the warm-up comes from, with its value.
 func (r *run) warmupSetting() string {
