@@ -36,6 +36,9 @@ func runTrain(ctx context.Context, args []string, s streams) error {
 		return o.usage(err)
 	}
 	o.sayEmpty(s.out)
+	if r := config.Run; r.FindLR || r.ProfileSteps > 0 {
+		sayOnStop(ctx, "finishing this update and showing what was measured; nothing is saved")
+	}
 	_, err = train.Run(ctx, config, train.Options{Out: s.out, Origin: o.origin, Device: o.device, Program: ownName()})
 	return err
 }
