@@ -53,8 +53,8 @@ func (r *run) rises(total int) string {
 	return fmt.Sprintf("the learning rate rises for %s (%s), and training ends after %d", words.Count(r.ledger.state.Warmup.Updates, "update"), r.warmupSetting(), total)
 }
 
-// shorter is the advice for a run of so many updates: flags with which no more than a third of it is the warm-up. A share
-// is one of all epochs, whatever max_updates is.
+// shorter is the advice for a run of so many updates: flags with which the warm-up is no more than a third of it. A
+// share is one of all epochs, whatever max_updates is.
 func (r *run) shorter(total int) string {
 	w := r.ledger.state.Warmup
 	if total < r.all() {
