@@ -97,6 +97,8 @@ func TestRulesAreLocated(t *testing.T) {
 		"seed: 1\nfinal_rate: 0.1":                    "x.yaml:2: final_rate is 0.1, and schedule noam does not end at a share",
 		"final_rate: 0.1\nschedule: one_cycle":        "x.yaml:1: final_rate is 0.1, and schedule one_cycle does not end at a share",
 		"final_rate: 0.1\nschedule: linear":           "",
+		"listen_public: true":                         "x.yaml:1: listen_public is on, and listen is empty: no page is shown",
+		"listen_public: true\nlisten: 0.0.0.0:0":      "",
 		"final_rate: 1.1\nschedule: cosine":           "x.yaml:1: final_rate is 1.1, want a share from 0 to 1",
 		"schedule: steps":                             `x.yaml:1: schedule is "steps", want noam, cosine, linear, one_cycle or constant`,
 		"seed: 1\nearly_stop: 2":                      "x.yaml:2: early_stop is 2, but there is no val_manifest to judge by",

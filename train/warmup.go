@@ -35,11 +35,12 @@ func (r *run) setWarmup() error {
 // resumed behind.
 func (r *run) all() int { return r.cfg.Optimizer.NumEpochs * r.sets.loader.Windows() }
 
-// warnOfWarmup says where the rate still rises when training ends, or where its peak comes late.
+// warnOfWarmup says where the rate still rises when training ends, or where its peak comes late. Of a warm-up that is
+// over when a run is resumed there is nothing left to say.
 func (r *run) warnOfWarmup() {
 	w, total := r.ledger.state.Warmup.Updates, r.total()
 	switch {
-	case r.cfg.Run.measuring() || r.ended():
+	case r.cfg.Run.measuring() || r.ended() || r.ledger.begun >= w:
 	case w > total:
 		r.report.say("WARNING: %s: it gets only to %.3g %% of learning_rate; %s", r.rises(total), 100*r.ledger.state.Schedule.Rate(total)/r.cfg.Optimizer.LearningRate, r.shorter(total))
 	case w > mostWarmup(total):

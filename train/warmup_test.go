@@ -63,6 +63,17 @@ func TestLongWarmupIsWarnedOf(t *testing.T) {
 	mustNotContain(t, mustRun(t, cfg), "the learning rate rises")
 }
 
+// A resumed run is warned as long as its warm-up isn't over.
+func TestWarmupThatIsOver(t *testing.T) {
+	cfg := warming(t)
+	cfg.Optimizer.WarmupUpdates, cfg.Optimizer.MaxUpdates = 3, 2
+	mustRun(t, cfg)
+	cfg.Optimizer.MaxUpdates = 4
+	mustContainOnce(t, mustRun(t, withResume(cfg)), "rises for 3 updates (warmup_updates 3), and training ends after 4: 75 % of the training")
+	cfg.Optimizer.MaxUpdates = 5
+	mustNotContain(t, mustRun(t, withResume(cfg)), "the learning rate rises")
+}
+
 // A share is one of the updates of all epochs; a run with it is, bit for bit, the one with as many updates. A resumed
 // run keeps the warm-up that it began with, whatever the number of epochs is then, unless the share changes.
 func TestWarmupShare(t *testing.T) {
