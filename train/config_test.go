@@ -97,6 +97,7 @@ func TestRulesAreLocated(t *testing.T) {
 		"seed: 1\nfinal_rate: 0.1":                    "x.yaml:2: final_rate is 0.1, and schedule noam does not end at a share",
 		"final_rate: 0.1\nschedule: one_cycle":        "x.yaml:1: final_rate is 0.1, and schedule one_cycle does not end at a share",
 		"final_rate: 0.1\nschedule: linear":           "",
+		"device: ''":                                  "x.yaml:1: device is empty: give it a value",
 		"listen_public: true":                         "x.yaml:1: listen_public is on, and listen is empty: no page is shown",
 		"listen_public: true\nlisten: 0.0.0.0:0":      "",
 		"final_rate: 1.1\nschedule: cosine":           "x.yaml:1: final_rate is 1.1, want a share from 0 to 1",
