@@ -175,7 +175,7 @@ func (o *trainOptions) checkInputs(config *train.Config) error {
 	r := config.Run
 	var problems []error
 	if strings.Join(config.Data.TrainManifest, "") == "" {
-		if r.Resume == "auto" { // a checkpoint would have named it
+		if r.Resume == "auto" && (o.origin == nil || o.origin.Checkpoint == nil) { // it would have named it
 			problems = append(problems, fmt.Errorf("resume auto: there is no checkpoint in %s to go on from", r.CheckpointDir))
 		}
 		problems = append(problems, o.manifest("train_manifest", ""))

@@ -56,7 +56,7 @@ func (s *Set) Apply() error {
 			continue
 		}
 		f.setting.take(v)
-		f.setting.file = ""
+		f.setting.file, f.setting.flag = "", true
 	}
 	problems = append(problems, s.choose(func(x *Setting) string {
 		if f := first[x.Key]; f != nil {

@@ -66,6 +66,7 @@ type Setting struct {
 	field      reflect.Value
 	file       string // the file that set it, "" if none did
 	line       int
+	flag       bool // a flag set it
 }
 
 // NamesFiles says whether values are paths of files or folders, or may be.
@@ -140,7 +141,7 @@ func (s *Setting) reset() {
 		v = reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v)
 	}
 	s.field.Set(v)
-	s.file = ""
+	s.file, s.flag = "", false
 }
 
 // Lookup finds a setting by its key or another name of it; nil if there is none.

@@ -109,7 +109,7 @@ func (r *reader) entry(name, value *yaml.Node) {
 	v, ok := r.value(name.Value, value, setting.field.Type())
 	if ok {
 		setting.take(v)
-		setting.file, setting.line = r.file, name.Line
+		setting.file, setting.line, setting.flag = r.file, name.Line, false
 	}
 }
 
