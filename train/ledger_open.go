@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/words"
 )
 
 // open makes the folder this run's own, finds what the run goes on from, and refuses what doesn't fit the settings.
@@ -106,14 +107,14 @@ func (l *ledger) openCheckpoint(from *checkpoint.Checkpoint) error {
 	}
 	if len(l.state.Averaged) > 0 {
 		return fmt.Errorf("resume from %s: these are averaged weights without an optimizer, which ended a run; "+
-			"a new run can start from them with --init_from %s", from.Path, from.Path)
+			"a new run can start from them with --init_from %s", from.Path, words.Shell(from.Path))
 	}
 	changed, idle, err := sameRun(l.state.Config, l.cfg)
 	var differ *checkpoint.SettingsError
 	if errors.As(err, &differ) && len(differ.Differences) == 1 && differ.Differences[0].Key == "freeze" {
-		how := "--init_from " + from.Path
+		how := "--init_from " + words.Shell(from.Path)
 		if f := l.cfg.Optimizer.Freeze; len(f) > 0 {
-			how += " --freeze " + strings.Join(f, ",")
+			how += " --freeze " + words.Shell(strings.Join(f, ","))
 		}
 		return fmt.Errorf("resume from %s: %w, since its optimizer holds nothing of what was frozen; or begin a new run with %s in another checkpoint_dir",
 			from.Path, err, how)
