@@ -59,14 +59,28 @@ func (r *run) rises(total int) string {
 func (r *run) shorter(total int) string {
 	w := r.ledger.state.Warmup
 	if total < r.all() {
-		return fmt.Sprintf("give --warmup_updates %d or less, or train longer", mostWarmup(total))
+		return fmt.Sprintf("give --warmup_updates %s, or train longer", orLess(mostWarmup(total)))
 	}
 	advice := "give "
 	if w.Share != usualShare {
 		advice += fmt.Sprintf("--warmup_share %g (%s), or ", usualShare, words.Count(shareOf(total, usualShare), "update"))
 	}
-	windows := r.sets.loader.Windows()
-	return advice + fmt.Sprintf("--warmup_updates %d or less, or --num_epochs %d or more", mostWarmup(total), (3*w.Updates+windows-1)/windows)
+	advice += "--warmup_updates " + orLess(mostWarmup(total))
+	if windows := r.sets.loader.Windows(); w.Updates <= mostEpochs*windows/3 {
+		advice += fmt.Sprintf(", or --num_epochs %d or more", (3*w.Updates+windows-1)/windows)
+	}
+	return advice
+}
+
+// mostEpochs is the most that num_epochs may be.
+const mostEpochs = 1_000_000_000
+
+// orLess is a number of which less will do, where there is less than it.
+func orLess(n int) string {
+	if n == 1 {
+		return "1"
+	}
+	return fmt.Sprintf("%d or less", n)
 }
 
 // usualShare of a run's updates is a warm-up that suits most runs, as most presets have it.

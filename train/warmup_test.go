@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 
@@ -23,6 +24,8 @@ func TestWarmupThatNeverEnds(t *testing.T) {
 			"it gets only to 6 % of learning_rate; give --warmup_share 0.1 (6 updates), or --warmup_updates 20 or less, or --num_epochs 1500 or more, " +
 			"or --long_warmup if this is meant": func(c *Config) {},
 		"rises for 61 updates (warmup_updates 61), and training ends after 60, with the last of 30 epochs: it gets only to 98.4 % of": func(c *Config) { c.Optimizer.WarmupUpdates = 61 },
+		"; give --warmup_share 0.1 (6 updates), or --warmup_updates 20 or less, or --long_warmup if this is meant":                    func(c *Config) { c.Optimizer.WarmupUpdates = math.MaxInt }, // no number of epochs is enough
+		"; give --warmup_share 0.1 (1 update), or --warmup_updates 1, or --num_epochs 1500 or more":                                   func(c *Config) { c.Optimizer.NumEpochs = 1 },
 	} {
 		cfg := warming(t)
 		change(&cfg)
