@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/data/cut"
 	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
 	"konkanitrain/internal/words"
@@ -31,6 +32,7 @@ type about struct {
 	Vocabulary vocabularyAbout       `json:"vocabulary"`
 	Features   featuresAbout         `json:"features"`
 	Texts      string                `json:"texts"`
+	Phrases    *cut.Phrases          `json:"phrases,omitempty"`  // of training, in seconds
 	Training   *train.History        `json:"training,omitempty"` // nil of a lone file
 	Score      *recognize.Evaluation `json:"score,omitempty"`    // the last validation of these weights
 	Scores     []train.RunScore      `json:"scores"`             // over the run
