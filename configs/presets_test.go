@@ -18,6 +18,7 @@ import (
 	"konkanitrain/internal/optest"
 	"konkanitrain/internal/settings"
 	"konkanitrain/model"
+	"konkanitrain/op"
 	"konkanitrain/train"
 	"konkanitrain/update"
 )
@@ -84,7 +85,7 @@ func TestPresets(t *testing.T) {
 // having a case among the ops' tests.
 func programs(t *testing.T, config model.Config) {
 	t.Helper()
-	network, err := update.Network(config)
+	network, err := update.NetworkOn(op.CPU, config, update.Tuning{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,8 +44,7 @@ func options8k(window int) LoaderOptions {
 }
 
 func augmented(o LoaderOptions) LoaderOptions {
-	a := feature.DefaultAugment()
-	a.FreqMasks, a.FreqWidth = 2, 8
+	a := feature.Augment{Speeds: []float64{0.9, 1, 1.1}, FreqMasks: 2, FreqWidth: 8, TimeMasks: 5, TimeShare: 0.05}
 	o.Augment = &a
 	return o
 }
@@ -264,7 +263,7 @@ func TestLoaderReadsParts(t *testing.T) {
 
 func TestLoaderOptions(t *testing.T) {
 	s := spoken(t, 2)
-	a := feature.DefaultAugment()
+	a := feature.Augment{}
 	wrong := a
 	wrong.Speeds = []float64{9}
 	for part, change := range map[string]func(*LoaderOptions){

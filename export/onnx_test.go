@@ -18,6 +18,7 @@ import (
 	"konkanitrain/internal/onnx"
 	"konkanitrain/internal/testkit/onnxrun"
 	"konkanitrain/model"
+	"konkanitrain/op"
 	"konkanitrain/recognize"
 	"konkanitrain/update"
 )
@@ -55,7 +56,7 @@ func listen(t *testing.T, m *recognize.Stored, all []heard) {
 		u.features, u.frames = extract(d.Features, u.wave)
 		window = append(window, &data.Example{Features: u.features, Frames: u.frames, Planned: u.frames})
 	}
-	network, err := update.Network(d.Network)
+	network, err := update.NetworkOn(op.CPU, d.Network, update.Tuning{})
 	if err != nil {
 		t.Fatal(err)
 	}

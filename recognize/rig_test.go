@@ -19,6 +19,7 @@ import (
 	"konkanitrain/engine"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
+	"konkanitrain/op"
 	"konkanitrain/update"
 )
 
@@ -46,7 +47,7 @@ func described(t testing.TB) *Description {
 // newReplica has start values drawn from seed, and fewer blanks than these would give, so that something comes out.
 func newReplica(t testing.TB, d *Description, seed uint64, workers int, dev device.Device) *engine.Crew[update.Variant] {
 	t.Helper()
-	network, err := update.Network(d.Network)
+	network, err := update.NetworkOn(op.CPU, d.Network, update.Tuning{})
 	if err != nil {
 		t.Fatal(err)
 	}

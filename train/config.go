@@ -48,7 +48,7 @@ type DataConfig struct {
 	SampleRate       int       `yaml:"sample_rate" default:"16000" check:"1000..768000" unit:"Hz" resume:"fixed" help:"rate the network hears, in Hz; other rates are resampled"`
 	NumMels          int       `yaml:"num_mels" default:"80" check:"1.." resume:"fixed" help:"mel bins of a feature frame"`
 	HighHz           float64   `yaml:"high_hz" default:"0" check:"any" unit:"Hz" resume:"fixed" help:"upper edge of the last mel bin, in Hz; 0 or less: so much below half of sample_rate, as -400, with which sherpa-onnx hears"`
-	SampleScale      float64   `yaml:"sample_scale" default:"32768" check:">0.." resume:"fixed" help:"what samples from -1 to 1 are multiplied by: 32768 as in Kaldi, 1 as in icefall; energies have a floor, below which more of a quiet sound is the lower this is"`
+	SampleScale      float64   `yaml:"sample_scale" default:"32768" check:"0.01.." resume:"fixed" help:"what samples from -1 to 1 are multiplied by: 32768 as in Kaldi, 1 as in icefall; energies have a floor, below which more of a quiet sound is the lower this is"`
 	Normalize        string    `yaml:"normalize" default:"utterance" check:"utterance|global|none" resume:"fixed" help:"feature normalization"`
 	SpecAugment      bool      `yaml:"spec_augment" default:"true" check:"any" help:"mask blocks of bins and of frames in training"`
 	FreqMasks        int       `yaml:"freq_masks" default:"2" check:"0..1000" help:"SpecAugment: frequency masks per utterance"`
@@ -123,7 +123,7 @@ type RunConfig struct {
 	Resume          string  `yaml:"resume" default:"" check:"path" resume:"session" help:"checkpoint to go on from: a folder, or auto for the newest whole one in checkpoint_dir"`
 	InitFrom        string  `yaml:"init_from" default:"" check:"path" resume:"session" help:"checkpoint or model.safetensors whose weights a new run starts with; its vocabulary may be another"`
 	InitPartial     bool    `yaml:"init_partial" default:"false" check:"any" resume:"session" help:"with init_from: take what fits of a model of another depth or width, and draw the rest"`
-	Device          string  `yaml:"device" default:"auto" check:"any" help:"what computes: auto (a card, or else the CPU), cpu, cuda or cuda:N, the card with this number"`
+	Device          string  `yaml:"device" default:"auto" check:"not empty" help:"what computes: auto (a card, or else the CPU), cpu, cuda or cuda:N, the card with this number"`
 	CUDADriver      string  `yaml:"cuda_driver" default:"" check:"path" zero:"the system's" resume:"free" help:"file of the CUDA driver's library, libcuda.so.1"`
 	CUDABLAS        string  `yaml:"cuda_blas" default:"" check:"path" zero:"the newest that is found" resume:"free" help:"file of cuBLAS, such as libcublas.so.12"`
 	FP16            bool    `yaml:"fp16" default:"false" check:"any" alias:"mixed_precision" help:"half precision; on a CPU: saved activations take half the memory, a little slower"`

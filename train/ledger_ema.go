@@ -10,6 +10,7 @@ import (
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/engine"
+	"konkanitrain/internal/words"
 	"konkanitrain/model"
 )
 
@@ -99,7 +100,7 @@ func (l *ledger) load(from *checkpoint.Checkpoint, then bool) error {
 		var misfit *checkpoint.TensorsError
 		if then && errors.As(err, &misfit) {
 			err = fmt.Errorf("%w\nthe checkpoint is one with ema_decay: its %s has to hold, beside both moments, the weights that training goes on from, as %sNAME; "+
-				"a new run can start from its moving averages with --init_from %s", err, checkpoint.OptimizerFile, rawPrefix, from.Path)
+				"a new run can start from its moving averages with --init_from %s", err, checkpoint.OptimizerFile, rawPrefix, words.Shell(from.Path))
 		}
 		return err
 	}

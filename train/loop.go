@@ -197,7 +197,7 @@ func (s *skips) note(r *run, w *data.Window, out update.Outcome) error {
 		p.InARow = 0
 		return nil
 	}
-	why, advice := explain(out)
+	why, advice := r.explain(out)
 	p.Skipped++
 	if out.Skipped == update.NotFiniteGradient && r.cfg.Run.FP16 {
 		s.scaled++
@@ -228,12 +228,12 @@ func (s *skips) note(r *run, w *data.Window, out update.Outcome) error {
 }
 
 // explain says why a window gave no update, and what to do.
-func explain(out update.Outcome) (why, advice string) {
+func (r *run) explain(out update.Outcome) (why, advice string) {
 	switch out.Skipped {
 	case update.NothingReadable:
 		return "none of its files can be read", "look at these files"
 	case update.NothingFits:
-		return "there is not enough memory for any of its utterances, even alone", "raise memory_limit, or set max_duration"
+		return "there is not enough memory for any of its utterances, even alone", r.moreMemory() + ", or set max_duration"
 	case update.NothingFeasible:
 		return "all of its utterances have more characters than encoder frames: CTC has nothing to learn from",
 			"lower subsampling, or look at these files and their texts"

@@ -113,7 +113,7 @@ func (r *run) judgeMemory(m memoryNow) {
 	switch share := m.share(m.Allocated) / 100; {
 	case share > warningShare:
 		r.report.sayOnce(fmt.Sprintf("WARNING: more than %.0f %% of the memory is allocated; to use less: a smaller batch_size with a larger grad_accum, "+
-			"recompute all, fp16, %sa smaller max_duration or network; or raise memory_limit", 100*warningShare, fewer))
+			"recompute all, fp16, %sa smaller max_duration or network; or %s", 100*warningShare, fewer, r.moreMemory()))
 	case share > noticeShare:
 		r.report.sayOnce(fmt.Sprintf("NOTICE: more than %.0f %% of the memory is allocated", 100*noticeShare))
 	}

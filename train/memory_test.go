@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"konkanitrain/data"
@@ -211,6 +212,22 @@ func TestMemoryRefusal(t *testing.T) {
 	testkit.MustFail(t, err, "utt11", "for each worker", "11 utterances more don't fit either", "; or use a smaller network or fewer cpu_workers, or raise memory_limit")
 	mustNotContain(t, err.Error(), "max_duration")
 	testkit.MustFail(t, begin(cfg, 1000), "out of memory: no ", "for weights", "; use a smaller network, batch_size or max_duration, or fewer cpu_workers")
+}
+
+// Where the program alone is over the limit no smaller network helps; what is to be raised is what sets the limit.
+func TestMemoryBelowTheProgram(t *testing.T) {
+	for advice, limit := range map[string]RunConfig{
+		"limit is that of memory_limit, and the program itself, with the sets' lists, takes more than that: raise memory_limit": {MemoryLimit: "1MB"},
+		"and the program itself, with the sets' lists, takes more than that: raise memory_fraction or memory_limit":             {MemoryLimit: "1GiB", MemoryFraction: 1e-9},
+		"and the program itself, with the sets' lists, takes more than that: raise memory_fraction":                             {MemoryLimit: "auto", MemoryFraction: 1e-9},
+	} {
+		cfg := small(tiny(t, speak(t, babble(4, 3, 1)...)))
+		cfg.Run.MemoryLimit, cfg.Run.MemoryFraction = limit.MemoryLimit, limit.MemoryFraction
+		_, err := Run(t.Context(), cfg, Options{})
+		if err == nil || !errors.Is(err, ErrOutOfMemory) || !strings.HasSuffix(err.Error(), advice) {
+			t.Errorf("%q, %g: the error is %v, want %q at its end", limit.MemoryLimit, limit.MemoryFraction, err, advice)
+		}
+	}
 }
 
 // max_duration is for training: an utterance that is too long to be scored has to leave its manifest.

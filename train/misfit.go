@@ -68,7 +68,7 @@ func (r *run) tooLarge(list []*leftOut) error {
 			advice = nil
 		}
 	}
-	advice = append(advice, "on_oom skip leaves out what doesn't fit", "use a smaller network"+r.orFewerWorkers()+", or raise memory_limit")
+	advice = append(advice, "on_oom skip leaves out what doesn't fit", "use a smaller network"+r.orFewerWorkers()+", or "+r.moreMemory())
 	return lacking(fmt.Errorf("%s; %s", what, strings.Join(advice, "; or ")))
 }
 
@@ -127,8 +127,8 @@ func (r *run) misfit(err error, p peak) error {
 	case len(fitting) > 0:
 		return lacking(fmt.Errorf("%s: %w; what would fit: %s; auto_fit chooses among them by itself", text, err, strings.Join(fitting, "; ")))
 	}
-	return lacking(fmt.Errorf("%s: %w; no other micro-batch or recompute fits: use a smaller network or max_duration%s, or raise memory_limit",
-		text, err, r.orFewerWorkers()))
+	return lacking(fmt.Errorf("%s: %w; no other micro-batch or recompute fits: use a smaller network or max_duration%s, or %s",
+		text, err, r.orFewerWorkers(), r.moreMemory()))
 }
 
 // withMemoryAdvice adds which settings need less, where an error is about memory.
@@ -137,15 +137,30 @@ func (r *run) withMemoryAdvice(err error) error {
 	if !errors.As(err, &oom) || errors.Is(err, ErrOutOfMemory) {
 		return err
 	}
-	if oom.Advice == "" {
+	switch {
+	case oom.Advice != "":
+	case oom.Limit > 0 && oom.Held >= oom.Limit:
+		oom.Advice = fmt.Sprintf("the limit is that of %s, and the program itself, with the sets' lists, takes more than that: %s", r.limitFrom, r.moreMemory())
+	default:
 		fewer := r.orFewerWorkers()
 		if fewer != "" {
 			fewer = "," + fewer
 		}
-		oom.Advice = fmt.Sprintf("the limit is that of %s; use a smaller network, batch_size or max_duration%s, or raise memory_limit",
-			r.limitFrom, fewer)
+		oom.Advice = fmt.Sprintf("the limit is that of %s; use a smaller network, batch_size or max_duration%s, or %s",
+			r.limitFrom, fewer, r.moreMemory())
 	}
 	return lacking(err)
+}
+
+// moreMemory is the advice to allow more, by what sets the limit.
+func (r *run) moreMemory() string {
+	switch fraction := strings.HasPrefix(r.limitFrom, "memory_fraction "); {
+	case fraction && r.cfg.Run.MemoryLimit != "auto":
+		return "raise memory_fraction or memory_limit"
+	case fraction:
+		return "raise memory_fraction"
+	}
+	return "raise memory_limit"
 }
 
 // orFewerWorkers is advice for a CPU: a card is one worker.

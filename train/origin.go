@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/internal/words"
 )
 
 // Origin is what a run goes on from: a checkpoint whose every byte was read and found whole, once, to be handed on.
@@ -37,11 +38,11 @@ func FindOrigin(r RunConfig) (*Origin, error) {
 		}
 		if stat, _ := os.Stat(r.Resume); stat != nil && !stat.IsDir() {
 			return nil, fmt.Errorf("resume: %s is a file, not a checkpoint's folder: there is no optimizer in it to go on with; "+
-				"--init_from %s starts a new run with its weights, if it is a model's", r.Resume, r.Resume)
+				"--init_from %s starts a new run with its weights, if it is a model's", r.Resume, words.Shell(r.Resume))
 		}
 		if several, _ := checkpoint.List(r.Resume); len(several) > 0 {
 			return nil, fmt.Errorf("resume: %s is a folder of checkpoints: name one of them, such as %s, or go on from the newest whole one with --checkpoint_dir %s --resume auto",
-				r.Resume, several[len(several)-1].Path, r.Resume)
+				r.Resume, several[len(several)-1].Path, words.Shell(r.Resume))
 		}
 		if _, missing := os.Stat(r.Resume); errors.Is(missing, fs.ErrNotExist) {
 			return nil, fmt.Errorf("resume: there is no %s; name the folder of a checkpoint, or say auto for the newest whole one in checkpoint_dir", r.Resume)

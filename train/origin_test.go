@@ -102,7 +102,7 @@ func TestOriginThatIsNone(t *testing.T) {
 	testkit.MustFail(t, err, "resume: ", "none")
 	file := alone(t, dir, 2)
 	_, err = FindOrigin(RunConfig{Resume: file})
-	testkit.MustFail(t, err, "resume: "+file+" is a file, not a checkpoint's folder", "--init_from "+file+" starts a new run")
+	testkit.MustFail(t, err, "resume: "+file+" is a file, not a checkpoint's folder", "--init_from '"+file+"' starts a new run")
 	_, err = FindOrigin(RunConfig{Resume: dir})
 	testkit.MustFail(t, err, "resume: ", "is a folder of checkpoints: name one of them")
 	for _, step := range steps(t, dir) {
@@ -167,4 +167,25 @@ func TestLostNameComesBack(t *testing.T) {
 		}
 		mustContainOnce(t, said.String(), final+" has its name back, which it lost to a save that was killed", "resumed from "+final)
 	}
+}
+
+// Commands that a refusal advises can be pasted into a shell, whatever the folder is called.
+func TestAdviceIsQuoted(t *testing.T) {
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Run.CheckpointDir = filepath.Join(t.TempDir(), "it's a run")
+	cfg.Optimizer.MaxUpdates = 1
+	mustRun(t, cfg)
+	dir := cfg.Run.CheckpointDir
+	from, quoted := filepath.Join(dir, checkpoint.Name(1)), `'`+filepath.Dir(dir)+`/it'\''s a run`
+	for resume, want := range map[string]string{
+		dir: "--checkpoint_dir " + quoted + "' --resume auto",
+		filepath.Join(from, checkpoint.ModelFile): "--init_from " + quoted + "/" + checkpoint.Name(1) + "/" + checkpoint.ModelFile + "' starts",
+	} {
+		cfg.Run.Resume = resume
+		_, err := FindOrigin(cfg.Run)
+		testkit.MustFail(t, err, want)
+	}
+	cfg = withResume(cfg)
+	cfg.Run.Resume, cfg.Optimizer.Freeze = "auto", []string{"encoder.blocks.*"}
+	mustRefuse(t, cfg, found(t, cfg), "--init_from "+quoted+"/"+checkpoint.Name(1)+"' --freeze 'encoder.blocks.*' in another")
 }

@@ -19,11 +19,11 @@ import (
 // was begun. Whoever comes before the run has begun waits.
 func (r *run) openPage() error {
 	text, public := r.cfg.Run.Listen, r.cfg.Run.ListenPublic
-	if text == "" {
+	if r.cfg.Run.measuring() {
+		r.sayUnshown()
 		return nil
 	}
-	if r.cfg.Run.measuring() {
-		r.report.say("NOTE: listen has no effect: a run that only measures records nothing to show")
+	if text == "" {
 		return nil
 	}
 	address, err := watch.ParseAddress(text, public)
@@ -38,6 +38,20 @@ func (r *run) openPage() error {
 		r.report.say(watch.Exposed)
 	}
 	return nil
+}
+
+// sayUnshown says of the settings that show a run that they show nothing of one that only measures.
+func (r *run) sayUnshown() {
+	c := r.cfg.Run
+	c.FindLR, c.ProfileSteps = false, 0
+	for _, shown := range []struct {
+		key string
+		set bool
+	}{{"listen", c.showsPage()}, {"tensorboard", c.showsBoard()}, {"mlflow", c.tracked()}} {
+		if shown.set {
+			r.report.say("NOTE: %s has no effect: a run that only measures records nothing to show", shown.key)
+		}
+	}
 }
 
 // show begins to answer viewers. All that they see but the memory that is held now is read from the run's files.

@@ -181,12 +181,13 @@ func TestListenIsGivenBack(t *testing.T) {
 	again.Close()
 
 	cfg = tiny(t, speak(t, babble(8, 4, 1)...))
-	cfg.Run.Listen, cfg.Run.ProfileSteps = "127.0.0.1:0", 1
+	cfg.Run.Listen, cfg.Run.Tensorboard, cfg.Run.MLflow, cfg.Run.ProfileSteps = "127.0.0.1:0", "true", "http://127.0.0.1:1", 1
 	said := mustRun(t, cfg)
-	testkit.MustContain(t, said, "NOTE: listen has no effect")
+	testkit.MustContain(t, said, "NOTE: listen has no effect", "NOTE: tensorboard has no effect", "NOTE: mlflow has no effect")
 	if strings.Contains(said, "http://") {
 		t.Errorf("%s", said)
 	}
+	cfg.Run.Tensorboard, cfg.Run.MLflow = "", ""
 	if list, err := checkpoint.List(cfg.Run.CheckpointDir); err != nil || len(list) > 0 {
 		t.Errorf("%v, %v", list, err)
 	}

@@ -163,7 +163,7 @@ func (r *run) vocabulary() (text.Tokenizer, error) {
 	}
 	if diff := saved.Diff(built); len(diff) > 0 {
 		return nil, fmt.Errorf("resume from %s: its vocabulary is not that of %s (saved / now): %s; "+
-			"resume with the manifest the run began with, or start a new run with --init_from", from.Path, train.Path, words.List(diff, 5))
+			"resume with the manifest and the settings of data that the run began with, or start a new run with --init_from", from.Path, train.Path, words.List(diff, 5))
 	}
 	return saved, nil
 }

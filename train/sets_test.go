@@ -31,7 +31,7 @@ func TestSetsAreRefused(t *testing.T) {
 	c.Data.MinCharCount = 1000
 	var said bytes.Buffer
 	_, err := setUp(t.Context(), c, Options{Out: &said})
-	testkit.MustFail(t, err, "the minimum count is too high")
+	testkit.MustFail(t, err, "min_char_count is too high")
 	testkit.MustContain(t, said.String(), "8 of 8 utterances used")
 }
 

@@ -115,6 +115,10 @@ func checkPattern(key, pattern, none string, names []string) error {
 // sayTuning says what of the network doesn't learn, or learns otherwise than the rest.
 func (r *run) sayTuning() error {
 	t, parameters := r.cfg.Tuning(), model.Parameters(r.net)
+	if idle := slices.DeleteFunc(t.Learned(parameters), func(p model.Parameter) bool { return !patterns.Match("decoder", p.Name) }); len(idle) > 0 && r.net.CTCWeight == 1 {
+		r.report.say("WARNING: ctc_weight is 1: the decoder has no share in the loss, so its %d parameters take time and memory and learn nothing; "+
+			"decoder_layers 0 leaves it out", size(idle))
+	}
 	if len(t.Freeze) > 0 {
 		r.report.say("frozen: %s: %d of %d parameters learn", words.List(grouped(parameters, func(p model.Parameter) bool { return t.Frozen(p.Name) }), 20),
 			size(t.Learned(parameters)), size(parameters))

@@ -47,6 +47,7 @@ func (c Config) Validate() error {
 			p.Add(settings.About("listen", fmt.Errorf("listen: %w", err)))
 		}
 	}
+	p.Require(r.Listen != "" || !r.ListenPublic, "listen_public listen", "listen_public is on, and listen is empty: no page is shown; give it an address, such as 0.0.0.0:8420")
 	_, _, err = r.memory().Budget()
 	p.Add(settings.About("memory_limit", err))
 	p.Require(o.EMADecay == 0 || r.AverageLast == 0, "ema_decay average_last",

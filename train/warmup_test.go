@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 
@@ -20,9 +21,11 @@ func warming(t *testing.T) Config {
 func TestWarmupThatNeverEnds(t *testing.T) {
 	for name, change := range map[string]func(c *Config){
 		"the learning rate rises for 1000 updates (warmup_updates 1000), and training ends after 60, with the last of 30 epochs: " +
-			"it gets only to 6 % of learning_rate; set warmup_updates to 20 or less, or warmup_share to 0.1, or train longer, " +
-			"or say with long_warmup that this is meant": func(c *Config) {},
+			"it gets only to 6 % of learning_rate; give --warmup_share 0.1 (6 updates), or --warmup_updates 20 or less, or --num_epochs 1500 or more, " +
+			"or --long_warmup if this is meant": func(c *Config) {},
 		"rises for 61 updates (warmup_updates 61), and training ends after 60, with the last of 30 epochs: it gets only to 98.4 % of": func(c *Config) { c.Optimizer.WarmupUpdates = 61 },
+		"; give --warmup_share 0.1 (6 updates), or --warmup_updates 20 or less, or --long_warmup if this is meant":                    func(c *Config) { c.Optimizer.WarmupUpdates = math.MaxInt }, // no number of epochs is enough
+		"; give --warmup_share 0.1 (1 update), or --warmup_updates 1, or --num_epochs 1500 or more":                                   func(c *Config) { c.Optimizer.NumEpochs = 1 },
 	} {
 		cfg := warming(t)
 		change(&cfg)
@@ -43,9 +46,9 @@ func TestLongWarmupIsWarnedOf(t *testing.T) {
 		return out.String()
 	}
 	mustContainOnce(t, said(func(c *Config) { c.Optimizer.LongWarmup = true }), "WARNING: the learning rate rises for 1000 updates (warmup_updates 1000), "+
-		"and training ends after 60: it gets only to 6 % of learning_rate; train longer, or set warmup_updates to 20 or less, or warmup_share to 0.1")
+		"and training ends after 60: it gets only to 6 % of learning_rate; give --warmup_share 0.1 (6 updates), or --warmup_updates 20 or less, or --num_epochs 1500 or more\n")
 	mustContainOnce(t, said(func(c *Config) { c.Optimizer.WarmupUpdates, c.Optimizer.MaxUpdates = 60, 59 }),
-		"rises for 60 updates (warmup_updates 60), and training ends after 59: it gets only to 98.3 % of learning_rate; train longer, or set warmup_updates to 19 or less\n") // a place to stop at is no end, and a share of none
+		"rises for 60 updates (warmup_updates 60), and training ends after 59: it gets only to 98.3 % of learning_rate; give --warmup_updates 19 or less, or train longer\n") // a place to stop at is no end, and a share of none
 	mustContainOnce(t, said(func(c *Config) { c.Optimizer.WarmupUpdates = 21 }), "rises for 21 updates (warmup_updates 21), and training ends after 60: 35 % of the training")
 	mustContainOnce(t, said(func(c *Config) { c.Optimizer.WarmupShare = 0.5 }), "rises for 30 updates (warmup_share 0.5), and training ends after 60: 50 % of the training")
 	for name, change := range map[string]func(c *Config){
@@ -61,6 +64,17 @@ func TestLongWarmupIsWarnedOf(t *testing.T) {
 	cfg := once(t, small(tiny(t, speak(t, babble(24, 4, 1)...))))
 	cfg.Optimizer.MaxUpdates, cfg.Optimizer.LongWarmup, cfg.Optimizer.NumEpochs = 2, false, 1 // resumed: no refusal; and it has ended
 	mustNotContain(t, mustRun(t, cfg), "the learning rate rises")
+}
+
+// A resumed run is warned as long as its warm-up isn't over.
+func TestWarmupThatIsOver(t *testing.T) {
+	cfg := warming(t)
+	cfg.Optimizer.WarmupUpdates, cfg.Optimizer.MaxUpdates = 3, 2
+	mustRun(t, cfg)
+	cfg.Optimizer.MaxUpdates = 4
+	mustContainOnce(t, mustRun(t, withResume(cfg)), "rises for 3 updates (warmup_updates 3), and training ends after 4: 75 % of the training")
+	cfg.Optimizer.MaxUpdates = 5
+	mustNotContain(t, mustRun(t, withResume(cfg)), "the learning rate rises")
 }
 
 // A share is one of the updates of all epochs; a run with it is, bit for bit, the one with as many updates. A resumed

@@ -83,8 +83,7 @@ func newLoader(t testing.TB, set *data.Set, window int) *data.Loader {
 	t.Helper()
 	f := feature.Default()
 	f.NumMels = 20
-	a := feature.DefaultAugment()
-	a.FreqWidth, a.TimeShare = 5, 0.2
+	a := feature.Augment{Speeds: []float64{0.9, 1, 1.1}, FreqMasks: 2, FreqWidth: 5, TimeMasks: 5, TimeShare: 0.2}
 	l, err := data.NewLoader(set, data.LoaderOptions{Seed: 11, Window: window, Feature: f, Augment: &a, CacheWaves: 1 << 26})
 	if err != nil {
 		t.Fatal(err)

@@ -57,7 +57,7 @@ func (n toFeatures) Spec(v Variant) (engine.Spec, error) {
 // featureGradient is a pass in one micro-batch that also gives the gradient of the features, [B, T, F].
 func featureGradient(t *testing.T, net model.Config, window []*data.Example, shape model.Shape) (grad []float32, losses []Loss) {
 	t.Helper()
-	inner, err := Network(net)
+	inner, err := onHost(net)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,12 +292,12 @@ func TestFeasibilityIsTheLosses(t *testing.T) {
 func TestNetworkIsChecked(t *testing.T) {
 	bad := tinyNetwork(4, 1)
 	bad.Heads = 3
-	if _, err := Network(bad); err == nil {
+	if _, err := onHost(bad); err == nil {
 		t.Error("3 heads in a width of 16 are a network")
 	} else {
 		testkit.MustContain(t, err.Error(), "heads 3 does not divide d_model 16")
 	}
-	n, err := Network(tinyNetwork(4, 1))
+	n, err := onHost(tinyNetwork(4, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

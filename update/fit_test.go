@@ -30,7 +30,7 @@ type fitting struct {
 // newFitting makes one whose pool holds so many bytes at most; 0 for any number.
 func newFitting(t testing.TB, net model.Config, o Options, workers int, limit int64) *fitting {
 	t.Helper()
-	network, err := Network(net)
+	network, err := onHost(net)
 	if err != nil {
 		t.Fatal(err)
 	}

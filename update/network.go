@@ -48,10 +48,8 @@ type network struct {
 	tables     *model.Tables
 }
 
-// Network is a network of package model as the engine sees it: what a replica on the host is made of. All of it learns.
-func Network(c model.Config) (engine.Network[Variant], error) { return NetworkOn(op.CPU, c, Tuning{}) }
-
-// NetworkOn is the network for replicas on a target, which learns as the tuning says.
+// NetworkOn is a network of package model as the engine sees it: what replicas on a target are made of. It learns as
+// the tuning says.
 func NetworkOn(target op.Target, c model.Config, t Tuning) (engine.Network[Variant], error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

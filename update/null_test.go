@@ -13,7 +13,7 @@ func TestNullReplicaCarriesARun(t *testing.T) {
 	set := examples(t, bundled)
 	span := Span{Count: 18}
 	p := plan(t, set, options, span)
-	network, err := Network(listener(t, set))
+	network, err := onHost(listener(t, set))
 	if err != nil {
 		t.Fatal(err)
 	}

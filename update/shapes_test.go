@@ -47,7 +47,7 @@ type planned struct {
 func plan(t *testing.T, set *data.Set, o Options, s Span, ways ...engine.Recompute) *planned {
 	t.Helper()
 	net := listener(t, set)
-	inner, err := Network(net)
+	inner, err := onHost(net)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,11 +113,14 @@ func TestFill(t *testing.T) {
 	}
 }
 
+// onHost is a network on the host, of which all learns.
+func onHost(c model.Config) (engine.Network[Variant], error) { return NetworkOn(op.CPU, c, Tuning{}) }
+
 // The network's parameters are the model's, in their order, with their start values.
 func TestNetworkIsTheModels(t *testing.T) {
 	net := tinyNetwork(4, 1)
 	r := &rig{Replica: newCrew(t, net, 1), t: t, net: net} // drawn from seed 7
-	n, err := Network(net)
+	n, err := onHost(net)
 	if err != nil {
 		t.Fatal(err)
 	}

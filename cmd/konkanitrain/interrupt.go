@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -19,7 +20,9 @@ const bounce = 500 * time.Millisecond
 // (SIGPIPE): Ctrl-C ends a "| tee" too, and the next line written would end the program before it has saved. The
 // function returned gives the signals back.
 func interruptible(w io.Writer, cmd command) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(context.Background())
+	onStop := &atomic.Value{}
+	onStop.Store(cmd.onStop)
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), onStopKey{}, onStop))
 	signals, pipe := make(chan os.Signal, 2), make(chan os.Signal, 1)
 	done := make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -48,7 +51,7 @@ func interruptible(w io.Writer, cmd command) (context.Context, func()) {
 				os.Exit(exitInterrupted)
 			}
 			cancel()
-			fmt.Fprintf(w, "\nInterrupted: %s. Once more stops at once.\n", cmd.onStop)
+			fmt.Fprintf(w, "\nInterrupted: %s. Once more stops at once.\n", onStop.Load())
 		}
 	}()
 	return ctx, func() {
@@ -56,5 +59,15 @@ func interruptible(w io.Writer, cmd command) (context.Context, func()) {
 		signal.Stop(pipe)
 		close(done)
 		cancel()
+	}
+}
+
+// onStopKey is the key under which a context of interruptible has what its first signal is said to do.
+type onStopKey struct{}
+
+// sayOnStop changes what the first signal is said to do, by settings that are known when the command has begun.
+func sayOnStop(ctx context.Context, text string) {
+	if onStop, ok := ctx.Value(onStopKey{}).(*atomic.Value); ok {
+		onStop.Store(text)
 	}
 }

@@ -118,6 +118,28 @@ func TestInterruptSaves(t *testing.T) {
 	}
 }
 
+// A run that only measures saves nothing, and says so when it is stopped.
+func TestInterruptOfAMeasurement(t *testing.T) {
+	for _, flag := range []string{"--find_lr", "--profile_steps=1000000"} {
+		flags, dir := endless(t)
+		flags[slices.Index(flags, "--encoder_layers")+1] = "16" // for 200 updates to take their time
+		s := start(t, dir, append(flags, flag)...)
+		s.await(t, "update 3 ")
+		if err := s.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		if code := s.end(t); code != exitInterrupted {
+			t.Errorf("%s: exit code %d, want %d; standard error:\n%s", flag, code, exitInterrupted, s.stderr.String())
+		}
+		if said := s.stderr.String(); !strings.Contains(said, "Interrupted: finishing this update and showing what was measured; nothing is saved. Once more") || strings.Contains(said, "saving") {
+			t.Errorf("%s: standard error says\n%s", flag, said)
+		}
+		if entries, err := checkpoint.List(filepath.Join(dir, "run")); len(entries) > 0 || err != nil {
+			t.Errorf("%s: it made %v (%v)", flag, entries, err)
+		}
+	}
+}
+
 // A broken pipe is no Ctrl-C: however often it comes, the run is asked to stop and save, and nothing ends at once.
 func TestBrokenPipesAreNoSecondSignal(t *testing.T) {
 	var said bytes.Buffer

@@ -36,6 +36,9 @@ func runTrain(ctx context.Context, args []string, s streams) error {
 		return o.usage(err)
 	}
 	o.sayEmpty(s.out)
+	if r := config.Run; r.FindLR || r.ProfileSteps > 0 {
+		sayOnStop(ctx, "finishing this update and showing what was measured; nothing is saved")
+	}
 	_, err = train.Run(ctx, config, train.Options{Out: s.out, Origin: o.origin, Device: o.device, Program: ownName()})
 	return err
 }
@@ -172,7 +175,7 @@ func (o *trainOptions) checkInputs(config *train.Config) error {
 	r := config.Run
 	var problems []error
 	if strings.Join(config.Data.TrainManifest, "") == "" {
-		if r.Resume == "auto" { // a checkpoint would have named it
+		if r.Resume == "auto" && (o.origin == nil || o.origin.Checkpoint == nil) { // it would have named it
 			problems = append(problems, fmt.Errorf("resume auto: there is no checkpoint in %s to go on from", r.CheckpointDir))
 		}
 		problems = append(problems, o.manifest("train_manifest", ""))

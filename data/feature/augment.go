@@ -36,12 +36,6 @@ type Augment struct {
 	spared      float64 // the share of utterances whose speed is 1 whatever Speeds says
 }
 
-// DefaultAugment is speeds 0.9, 1 and 1.1, two masks of up to 27 bins and five of up
-// to 5 % of the frames.
-func DefaultAugment() Augment {
-	return Augment{Speeds: []float64{0.9, 1, 1.1}, FreqMasks: 2, FreqWidth: 27, TimeMasks: 5, TimeShare: 0.05}
-}
-
 // mostMasks bounds the masks of an utterance, and their width in bins: many times what is of use, and no wait.
 const mostMasks = 1000
 

@@ -116,7 +116,7 @@ func uniform(t *testing.T, what string, counts []int) {
 }
 
 func TestMaskLimits(t *testing.T) {
-	a := DefaultAugment()
+	a := usualAugment()
 	most := 0
 	for i := range 2000 {
 		f, b := masked(t, a, 100, 80, Key(4, i, philox.ID("x")))
@@ -145,7 +145,7 @@ func TestMaskLimits(t *testing.T) {
 }
 
 func TestMasksAreAFunctionOfTheKey(t *testing.T) {
-	a := DefaultAugment()
+	a := usualAugment()
 	mask := func(key uint64) []float32 {
 		x := testkit.Normal[float32](1, 200*80)
 		a.Mask(x, 200, 80, key)
@@ -239,7 +239,7 @@ func TestAugmentErrors(t *testing.T) {
 			t.Errorf("%+v: %v", a, err)
 		}
 	}
-	if err := DefaultAugment().Validate(); err != nil {
+	if err := usualAugment().Validate(); err != nil {
 		t.Error(err)
 	}
 }

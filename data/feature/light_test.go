@@ -16,7 +16,7 @@ import (
 // one on there is what there is without light epochs.
 func TestLightMasks(t *testing.T) {
 	const light, frames, bins = 4, 200, 40
-	full := DefaultAugment()
+	full := usualAugment()
 	a := full
 	a.LightEpochs = light
 	for epoch := range light + 2 {

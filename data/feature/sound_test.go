@@ -26,7 +26,7 @@ var alone = map[string]Augment{
 
 // together is all of them.
 func together() Augment {
-	a := DefaultAugment()
+	a := usualAugment()
 	a.VTLP, a.ReverbShare, a.BandwidthShare, a.Volume, a.Pitch = 0.1, 0.5, 0.3, 12, 2
 	a.NoiseShare, a.NoiseSNR = 0.5, [2]float64{5, 25}
 	return a

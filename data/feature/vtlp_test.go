@@ -110,7 +110,7 @@ func TestWarpIsIndependent(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := testkit.Uniform[float32](1, 30_000, -1, 1)
-	plain, with := DefaultAugment(), DefaultAugment()
+	plain, with := usualAugment(), usualAugment()
 	with.VTLP = 0.2
 	for i := range 20 {
 		key := Key(1, i, philox.ID("x"))

@@ -24,7 +24,7 @@ type Vocabulary struct {
 // none at all, is an error.
 func NewVocabulary(chars []rune) (*Vocabulary, error) {
 	if len(chars) == 0 {
-		return nil, errors.New("vocabulary: no characters; the training texts are empty, or the minimum count is too high")
+		return nil, errors.New("vocabulary: no characters: the training texts are empty, or min_char_count is too high")
 	}
 	v := &Vocabulary{chars: slices.Clone(chars), ids: make(map[rune]int32, len(chars))}
 	for i, r := range chars {

@@ -154,6 +154,12 @@ func (s *span) wanted(zero string) string {
 	}
 }
 
+// mayBeNone says whether an empty text is a list without values: of a list of texts that may not be empty it is a value
+// that was forgotten, as from an unset variable of a shell.
+func (s *Setting) mayBeNone() bool {
+	return s.field.Kind() == reflect.Slice && (s.check.words || !s.check.notEmpty)
+}
+
 // problem is what is wrong with a value of the setting, or with the first of a list's values that is wrong; else nil.
 func (s *Setting) problem(v reflect.Value) error {
 	if v.Kind() != reflect.Slice {

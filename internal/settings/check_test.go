@@ -235,6 +235,35 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// A problem between what a flag gave and what a file gave has no place in the file: the flag is what was typed last.
+func TestProblemsOfFlagsHaveNoPlace(t *testing.T) {
+	rule := func(s *settings.Set) string {
+		p := s.Check()
+		p.Require(false, "grad_accum batch_size", "too many")
+		p.Require(false, "seed", "odd")
+		return joined(s.Locate(p.Err()))
+	}
+	c := defaults()
+	s := of(t, &c)
+	if err := parseFlags(s, "--batch_size=3"); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"x.yaml", "y.yaml"} {
+		if err := s.YAML(file, []byte("grad_accum: 2\nseed: 3\nbatch_size: 5")); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := rule(s), file+":1: too many|"+file+":2: odd"; got != want {
+			t.Errorf("files alone: %q, want %q", got, want)
+		}
+		if err := s.Apply(); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := rule(s), "too many|"+file+":2: odd"; got != want {
+			t.Errorf("with a flag: %q, want %q", got, want)
+		}
+	}
+}
+
 // A resumed run takes over what is not of one session.
 func TestReset(t *testing.T) {
 	c := defaults()

@@ -56,7 +56,7 @@ func (s *Set) Apply() error {
 			continue
 		}
 		f.setting.take(v)
-		f.setting.file = ""
+		f.setting.file, f.setting.flag = "", true
 	}
 	problems = append(problems, s.choose(func(x *Setting) string {
 		if f := first[x.Key]; f != nil {
@@ -96,8 +96,8 @@ func (f *flagValue) parse() (reflect.Value, error) {
 			}
 		}
 	}
-	if c := f.setting.check; t.Kind() == reflect.Slice && c.path && !c.notEmpty && len(f.texts) == 1 && f.texts[0] == "" {
-		return reflect.Zero(t), nil // no paths
+	if f.setting.mayBeNone() && len(f.texts) == 1 && f.texts[0] == "" {
+		return reflect.Zero(t), nil
 	}
 	v, wrong, err := parseAll(f.texts, t, f.setting.check.words)
 	if err != nil {

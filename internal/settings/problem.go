@@ -96,19 +96,30 @@ func (p *Problems) Add(err error) {
 func (p *Problems) Err() error { return errors.Join(p.all...) }
 
 // Locate puts the place in a file before each problem with a setting that the file gave: "batch_size is 0" becomes
-// "x.yaml:3: batch_size is 0". A nil error gives nil.
+// "x.yaml:3: batch_size is 0". A problem with a setting that a flag gave, be it one of several, has its place on the
+// command line, and none in a file, which may be a checkpoint's. A nil error gives nil.
 func (s *Set) Locate(err error) error {
 	var located []error
 	for _, problem := range Flatten(err) {
-		for _, key := range keysOf(problem) {
-			if x := s.Lookup(key); x != nil && x.file != "" {
-				problem = fmt.Errorf("%s: %w", x.Where(), problem)
-				break
-			}
+		if place := s.placeOf(keysOf(problem)); place != "" {
+			problem = fmt.Errorf("%s: %w", place, problem)
 		}
 		located = append(located, problem)
 	}
 	return errors.Join(located...)
+}
+
+// placeOf is where a file gave the first of some settings that a file gave; "" where a flag gave one of them.
+func (s *Set) placeOf(keys []string) (place string) {
+	for _, key := range keys {
+		switch x := s.Lookup(key); {
+		case x != nil && x.flag:
+			return ""
+		case x != nil && place == "":
+			place = x.Where()
+		}
+	}
+	return place
 }
 
 // Flatten lists the single problems of joined errors.

@@ -34,6 +34,9 @@
 //	not empty path    both
 //	path map          FROM=TO, where TO is a path
 //
+// A list is emptied by [] in a file and by an empty text on the command line, as in --freeze=, unless its texts may not
+// be empty: then that is an error.
+//
 // [Defaults] fills a struct. [Set.YAML] and flags ([Set.Flags], [Set.Apply]) set its fields, strictly: what is unknown,
 // of the wrong type or given twice is an error that says where. [Set.Check] holds the values to their checks, and takes
 // the program's own rules about several settings. Each of these lists all problems in one error.
@@ -63,6 +66,7 @@ type Setting struct {
 	field      reflect.Value
 	file       string // the file that set it, "" if none did
 	line       int
+	flag       bool // a flag set it
 }
 
 // NamesFiles says whether values are paths of files or folders, or may be.
@@ -137,7 +141,7 @@ func (s *Setting) reset() {
 		v = reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v)
 	}
 	s.field.Set(v)
-	s.file = ""
+	s.file, s.flag = "", false
 }
 
 // Lookup finds a setting by its key or another name of it; nil if there is none.

@@ -280,3 +280,66 @@ func TestListOfWholeNumbers(t *testing.T) {
 		}
 	}
 }
+
+// An empty text empties a list of any kind, as [] in a file does, beside whatever a file gave before; where an empty
+// text is a value that was forgotten, it is an error.
+func TestEmptyList(t *testing.T) {
+	type lists struct {
+		Paths   []string  `yaml:"paths" default:"" check:"path" help:"h"`
+		Map     []string  `yaml:"map" default:"" check:"path map" help:"h"`
+		Words   []string  `yaml:"words" default:"a,b" check:"words" help:"h"`
+		Texts   []string  `yaml:"texts" default:"" check:"any" help:"h"`
+		Numbers []float64 `yaml:"numbers" default:"0.9,1" check:"0.5..2" help:"h"`
+		Counts  []int     `yaml:"counts" default:"1" check:"1.." help:"h"`
+		Files   []string  `yaml:"files" default:"" check:"not empty path" help:"h"`
+		Needed  []string  `yaml:"needed" default:"" check:"not empty" help:"h"`
+	}
+	const given = "paths: [a]\nmap: [a=b]\nwords: [c]\ntexts: [d]\nnumbers: [2]\ncounts: [3]\nfiles: [e]\nneeded: [f]\n"
+	refused := map[string]string{"files": "files is empty: give it a value", "needed": "needed is empty: give it a value"}
+	for _, x := range of(t, &lists{}).All {
+		for _, how := range []string{"flag", "two flags", "file", "nothing"} {
+			var c lists
+			s := of(t, &c)
+			var args []string
+			var err error
+			later := ""
+			switch how {
+			case "flag":
+				args = []string{"--" + x.Key + "="}
+			case "two flags":
+				args = []string{"--" + x.Key + "=", "--" + x.Key + "=1"}
+			case "file":
+				later = x.Key + ": []"
+			case "nothing":
+				later = x.Key + ":"
+			}
+			if err = parseFlags(s, args...); err != nil {
+				t.Fatal(err)
+			}
+			if err = s.YAML("x.yaml", []byte(given)); err != nil {
+				t.Fatal(err)
+			}
+			err = s.YAML("y.yaml", []byte(later))
+			if err == nil {
+				err = s.Apply()
+			}
+			if err == nil {
+				err = s.Check().Err()
+			}
+			values, _ := s.JSON()
+			emptied := strings.Contains(string(values), `"`+x.Key+`":[]`)
+			switch {
+			case how == "nothing":
+				testkit.MustFail(t, err, "y.yaml:1: "+x.Key+" has no value: give it some, write [] for none, or take the line out")
+			case how == "two flags":
+				if emptied {
+					t.Errorf("%s: %s: one of two values emptied it", x.Key, how)
+				}
+			case how == "flag" && refused[x.Key] != "":
+				testkit.MustFail(t, err, refused[x.Key])
+			case err != nil || !emptied:
+				t.Errorf("%s: %s: %v, %s", x.Key, how, err, values)
+			}
+		}
+	}
+}

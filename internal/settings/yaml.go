@@ -109,7 +109,7 @@ func (r *reader) entry(name, value *yaml.Node) {
 	v, ok := r.value(name.Value, value, setting.field.Type())
 	if ok {
 		setting.take(v)
-		setting.file, setting.line = r.file, name.Line
+		setting.file, setting.line, setting.flag = r.file, name.Line, false
 	}
 }
 
@@ -137,6 +137,10 @@ func (r *reader) value(key string, node *yaml.Node, t reflect.Type) (reflect.Val
 			list = reflect.Append(list, reflect.ValueOf(node.Value))
 		}
 		return list, true
+	}
+	if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" {
+		r.bad(node, "%s has no value: give it some, write [] for none, or take the line out", key)
+		return reflect.Value{}, false
 	}
 	if node.Kind != yaml.SequenceNode {
 		r.bad(node, "%s is %s, want %s in square brackets, such as [%s]", key, found(node), wanted(t), example(t))
