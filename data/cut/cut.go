@@ -1,6 +1,6 @@
 // Package cut takes long sound apart into pieces that a network hears one at a time: at pauses, and where there is none
-// for as long as a piece may be, into pieces that overlap. Sound that is no longer than a piece stays as it is. Silence,
-// of any length, is in no piece: a network that was trained on speech hears a letter even there.
+// for as long as a piece may be, into pieces that overlap. Sound that is no longer than a piece stays as it is.
+// Silence, of any length, is in no piece: a network that was trained on speech hears a letter even there.
 //
 // A network that normalizes what it hears piece by piece does best on pieces like those that it was trained on: phrases
 // with little silence around them. So long sound is cut in each pause, and of a long pause most is left out, where it
