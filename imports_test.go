@@ -69,13 +69,13 @@ var testsMayImport = map[string][]string{
 	"internal/settings": {"train"},                                                                            // the largest set of settings there is
 	"engine":            {"model", "internal/optest", "internal/safetensors"},                                 // whole networks in planned memory
 	"op":                {"internal/optest", "internal/safetensors", "internal/ptx"},
-	"model":             {"internal/safetensors", "engine"},
+	"model":             {"internal/safetensors", "internal/optest", "engine"},
 	"device":            {"internal/simd"}, // float16
 	"data":              {"op"},            // ids of tokens that both know
 	"update":            {"internal/safetensors", "checkpoint"},
 	"recognize":         {"internal/safetensors", "internal/philox", "internal/frames"},
-	"bench":             {"internal/settings", "train"},       // presets, as they are tried
-	"export":            {"device", "engine", "op", "update"}, // what an exported model is compared with
+	"bench":             {"internal/settings", "train"},                          // presets, as they are tried
+	"export":            {"internal/optest", "device", "engine", "op", "update"}, // what an exported model is compared with
 	"train":             {"internal/safetensors", "internal/frames", "internal/philox"},
 }
 

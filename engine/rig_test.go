@@ -16,6 +16,7 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"konkanitrain/internal/optest"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/op"
 )
@@ -261,7 +262,7 @@ func (r *rig) reference() map[string][]float64 {
 	for _, name := range names {
 		list = append(list, nodes[name])
 	}
-	arrays, err := op.Reference(r.feeds, list...)
+	arrays, err := optest.Reference(r.feeds, list...)
 	if err != nil {
 		r.t.Fatal(err)
 	}

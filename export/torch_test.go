@@ -12,6 +12,7 @@ import (
 	G "gorgonia.org/gorgonia"
 
 	"konkanitrain/data/feature"
+	"konkanitrain/internal/optest"
 	"konkanitrain/internal/testkit/onnxrun"
 	"konkanitrain/model"
 	"konkanitrain/op"
@@ -185,7 +186,7 @@ func specified(t *testing.T, d *recognize.Description, features []float32, lengt
 	if d.Network.DecoderLayers > 0 {
 		want = append(want, net.Taps["decoder.logits"])
 	}
-	out, err := op.Reference(feeds, want...)
+	out, err := optest.Reference(feeds, want...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"konkanitrain/internal/frames"
+	"konkanitrain/internal/optest"
 	"konkanitrain/internal/safetensors"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/op"
@@ -142,7 +143,7 @@ func (g *golden) ints(name string) []int32 {
 // reference evaluates nodes by the specifications in float64.
 func (g *golden) reference(nodes ...*G.Node) []op.Array {
 	g.t.Helper()
-	out, err := op.Reference(g.feeds, nodes...)
+	out, err := optest.Reference(g.feeds, nodes...)
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	G "gorgonia.org/gorgonia"
 
+	"konkanitrain/internal/optest"
 	"konkanitrain/op"
 )
 
@@ -70,7 +71,7 @@ func TestIntermediateCTC(t *testing.T) {
 			if decoder > 0 {
 				asked = append(asked, net.CE)
 			}
-			got, err := op.Reference(feeds, asked...)
+			got, err := optest.Reference(feeds, asked...)
 			if err != nil {
 				t.Fatal(err)
 			}

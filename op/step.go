@@ -22,12 +22,6 @@ func (g *Graph) EmbedAt(tokens, at, w, positions *G.Node) *G.Node {
 	return g.add(newEmbedAt, tokens, at, w, positions)
 }
 
-// NewEmbedAt is the op alone, of B utterances with R prefixes, V tokens, width d and P places.
-func NewEmbedAt(b, r, v, d, p int) (*Op, error) {
-	ints := Type{Shape: []int{b, r}, Of: Int32}
-	return made(newEmbedAt, ints, ints, Type{Shape: []int{v, d}}, Type{Shape: []int{p, d}})
-}
-
 type embedAt struct{ prefixes, d int }
 
 func newEmbedAt(in []Type) (*Op, error) {
@@ -54,12 +48,6 @@ func (g *Graph) StepAttention(q, k, v, keys, values, at *G.Node, heads int) *G.N
 	return g.add(newStepAttention(heads), q, k, v, keys, values, at)
 }
 
-// NewStepAttention is the op alone, of B utterances with R prefixes, C kept steps and width d.
-func NewStepAttention(b, r, c, d, heads int) (*Op, error) {
-	row, kept := Type{Shape: []int{b, r, d}}, Type{Shape: []int{b, r, c, d}}
-	return made(newStepAttention(heads), row, row, row, kept, kept, Type{Shape: []int{b, r}, Of: Int32})
-}
-
 type stepAttention struct{ prefixes, kept, d, heads int }
 
 func newStepAttention(heads int) func(in []Type) (*Op, error) {
@@ -83,12 +71,3 @@ func newStepAttention(heads int) func(in []Type) (*Op, error) {
 
 // scale is 1/sqrt(dh).
 func (s stepAttention) scale() float64 { return 1 / math.Sqrt(float64(s.d/s.heads)) }
-
-// made is an op outside of a graph.
-func made(make func(in []Type) (*Op, error), in ...Type) (*Op, error) {
-	o, err := make(in)
-	if err == nil {
-		o.In = in
-	}
-	return o, err
-}

@@ -3,6 +3,8 @@ package optest
 import (
 	"fmt"
 
+	G "gorgonia.org/gorgonia"
+
 	"konkanitrain/op"
 )
 
@@ -18,7 +20,9 @@ func stepCases() (cases []Case) {
 		}
 		at[0] = int32(c.p) - 1
 		cases = append(cases, Case{
-			Name: fmt.Sprintf("embed.at/%d of %d", c.b*c.r, c.d), Make: must(op.NewEmbedAt(c.b, c.r, c.v, c.d, c.p)), Tol: 5e-7, Why: why,
+			Name: fmt.Sprintf("embed.at/%d of %d", c.b*c.r, c.d), Make: inGraph(func(g *op.Graph) *G.Node {
+				return g.EmbedAt(g.IntInput("tokens", c.b, c.r), g.IntInput("at", c.b, c.r), g.Input("w", c.v, c.d), g.Input("positions", c.p, c.d))
+			}), Tol: 5e-7, Why: why,
 			In: []op.Array{Ints([]int{c.b, c.r}, tokens...), Ints([]int{c.b, c.r}, at...), Floats(r, c.v, c.d), Floats(r, c.p, c.d)},
 		})
 	}
@@ -31,7 +35,10 @@ func stepCases() (cases []Case) {
 		row, kept := []int{c.b, c.r, c.d}, []int{c.b, c.r, c.kept, c.d}
 		keys, values := Floats(r, kept...), Floats(r, kept...)
 		cases = append(cases, Case{
-			Name: fmt.Sprintf("attention.step/%d prefixes, %d kept, %d of %d", c.b*c.r, c.kept, c.heads, c.d), Make: must(op.NewStepAttention(c.b, c.r, c.kept, c.d, c.heads)),
+			Name: fmt.Sprintf("attention.step/%d prefixes, %d kept, %d of %d", c.b*c.r, c.kept, c.heads, c.d), Make: inGraph(func(g *op.Graph) *G.Node {
+				return g.StepAttention(g.Input("q", row...), g.Input("k", row...), g.Input("v", row...), g.Input("keys", kept...), g.Input("values", kept...),
+					g.IntInput("at", c.b, c.r), c.heads)
+			}),
 			Tol: 2e-6, Why: "a softmax of up to 71 scores and sums of as many products in float32",
 			In: []op.Array{Floats(r, row...), Floats(r, row...), Floats(r, row...), keys, values, Ints([]int{c.b, c.r}, at...)},
 		})
@@ -39,10 +46,8 @@ func stepCases() (cases []Case) {
 	return cases
 }
 
-// must makes an op that can be made.
-func must(o *op.Op, err error) func() *op.Op {
-	if err != nil {
-		panic(err)
-	}
+// inGraph makes an op that a graph has.
+func inGraph(build func(g *op.Graph) *G.Node) func() *op.Op {
+	o := build(op.NewGraph()).Op().(*op.Op)
 	return func() *op.Op { return o }
 }

@@ -90,7 +90,7 @@ func (r *Rig) ops() (nodes G.Nodes) {
 }
 
 // Reference computes nodes by the specifications.
-func (r *Rig) Reference(nodes ...*G.Node) ([]op.Array, error) { return op.Reference(r.Feeds, nodes...) }
+func (r *Rig) Reference(nodes ...*G.Node) ([]op.Array, error) { return Reference(r.Feeds, nodes...) }
 
 // Run computes nodes with the kernels of a machine, each result in fresh memory full of NaN, so that an element that a
 // kernel doesn't write is seen.

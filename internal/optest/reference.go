@@ -1,31 +1,33 @@
-package op
+package optest
 
 import (
 	"fmt"
 
 	G "gorgonia.org/gorgonia"
+
+	"konkanitrain/op"
 )
 
 // Reference computes nodes in float64 by the specifications (Op.Ref), without any engine: feeds gives the
 // values of the graph's inputs. It is what engines are held to; slow, and obvious.
-func Reference(feeds map[*G.Node]Array, nodes ...*G.Node) ([]Array, error) {
-	done := map[*G.Node]Array{}
-	var eval func(n *G.Node) (Array, error)
-	eval = func(n *G.Node) (Array, error) {
+func Reference(feeds map[*G.Node]op.Array, nodes ...*G.Node) ([]op.Array, error) {
+	done := map[*G.Node]op.Array{}
+	var eval func(n *G.Node) (op.Array, error)
+	eval = func(n *G.Node) (op.Array, error) {
 		if a, ok := done[n]; ok {
 			return a, nil
 		}
 		a, ok := feeds[n]
 		if !ok {
-			var in []Array
-			for _, c := range Children(n) {
+			var in []op.Array
+			for _, c := range op.Children(n) {
 				v, err := eval(c)
 				if err != nil {
 					return a, err
 				}
 				in = append(in, v)
 			}
-			a = Array{Data: make([]float64, Size(n.Shape())), Shape: n.Shape()}
+			a = op.Array{Data: make([]float64, op.Size(n.Shape())), Shape: n.Shape()}
 			if err := referenceOp(n, a, in); err != nil {
 				return a, err
 			}
@@ -33,7 +35,7 @@ func Reference(feeds map[*G.Node]Array, nodes ...*G.Node) ([]Array, error) {
 		done[n] = a
 		return a, nil
 	}
-	out := make([]Array, len(nodes))
+	out := make([]op.Array, len(nodes))
 	for i, n := range nodes {
 		var err error
 		if out[i], err = eval(n); err != nil {
@@ -43,16 +45,16 @@ func Reference(feeds map[*G.Node]Array, nodes ...*G.Node) ([]Array, error) {
 	return out, nil
 }
 
-func referenceOp(n *G.Node, out Array, in []Array) error {
+func referenceOp(n *G.Node, out op.Array, in []op.Array) error {
 	switch o := n.Op().(type) {
-	case *Op:
+	case *op.Op:
 		o.Ref(out, in)
 		return nil
 	case nil:
 		return fmt.Errorf("input %s has no value among the feeds", n.Name())
 	default:
 		if len(in) == 0 && n.Value() != nil { // the constant 1 that seeds Grad
-			t, err := FromValue(n.Value())
+			t, err := op.FromValue(n.Value())
 			if err != nil {
 				return err
 			}
@@ -61,7 +63,7 @@ func referenceOp(n *G.Node, out Array, in []Array) error {
 			}
 			return nil
 		}
-		if !IsSum(o) {
+		if !op.IsSum(o) {
 			return fmt.Errorf("%v (%T) has no specification: only ops of package op have one", o, o)
 		}
 		copy(out.Data, in[0].Data)

@@ -1,4 +1,4 @@
-package op_test
+package optest
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func TestReferenceOfAnotherOp(t *testing.T) {
 	}
 	feeds := map[*G.Node]op.Array{x: {Shape: x.Shape(), Data: make([]float64, 6)}}
 	for _, n := range []*G.Node{sine, g.Relu(sine)} {
-		if out, err := op.Reference(feeds, n); err == nil || !strings.Contains(err.Error(), "sin") {
+		if out, err := Reference(feeds, n); err == nil || !strings.Contains(err.Error(), "sin") {
 			t.Errorf("%v, %v", out, err)
 		}
 	}
