@@ -14,6 +14,7 @@ import (
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/op"
+	"konkanitrain/recognize"
 	"konkanitrain/update"
 )
 
@@ -211,7 +212,7 @@ func (p *planner) limit() (bytes int64, why string, err error) {
 		return p.cfg.Run.memory().Budget()
 	}
 	if f, whole := p.cfg.Run.MemoryFraction, bytes; f > 0 {
-		bytes, why = int64(f*float64(bytes)), fmt.Sprintf("memory_fraction %g of %s, %s", f, words.Binary(whole), why)
+		bytes, why = recognize.ShareOf(f, bytes), fmt.Sprintf("memory_fraction %g of %s, %s", f, words.Binary(whole), why)
 	}
 	return bytes, why, nil
 }
