@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"konkanitrain/internal/settings"
+	"konkanitrain/internal/words"
 	"konkanitrain/recognize"
 	"konkanitrain/train"
 )
@@ -153,10 +154,14 @@ func printProblems(w io.Writer, err error) {
 
 // reportPanic explains a panic: it is a mistake in this program, whatever the user did.
 func reportPanic(w io.Writer, args []string, what any, stack []byte) {
+	line := programName
+	for _, arg := range args {
+		line += " " + words.Shell(arg)
+	}
 	fmt.Fprintf(w, `konkanitrain: stopped by a mistake in the program itself: %v
 Checkpoints saved so far are whole: --resume auto goes on from the newest one.
 Please report this, with the command line and all of the text below:
-  konkanitrain %s
+  %s
 %s
-%s`, what, strings.Join(args, " "), buildText(), stack)
+%s`, what, line, buildText(), stack)
 }
