@@ -155,6 +155,10 @@ func (o *trainOptions) checkMachine(config *train.Config) error {
 		device.Close()
 		return err // and no folder is made
 	}
+	if err := r.CheckFolder(); err != nil {
+		device.Close()
+		return settings.About("checkpoint_dir", err)
+	}
 	problems := []error{writable("checkpoint_dir", r.CheckpointDir)}
 	if r.LogDir != "" {
 		problems = append(problems, writable("log_dir", r.LogDir))
