@@ -110,6 +110,7 @@ func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error
 		return nil, err
 	}
 	p.library = engine.NewLibrary(network)
+	p.library.Until = until(ctx)
 	if o.Card != nil {
 		p.workers = 1
 	}
