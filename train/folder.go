@@ -31,6 +31,6 @@ func (c RunConfig) CheckFolder() error {
 	if what == "" {
 		return nil
 	}
-	return fmt.Errorf("checkpoint_dir %s is %s, among whose files a run's would get lost: name a folder of the run's own, such as %s",
-		c.CheckpointDir, what, filepath.Join(c.CheckpointDir, "runs", "first"))
+	return fmt.Errorf("checkpoint_dir %s is %s, among whose files a run's would get lost: name a folder of the run's own, such as runs/first",
+		c.CheckpointDir, what)
 }
