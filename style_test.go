@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -22,13 +23,9 @@ const mostColumns = 120
 
 // TestProse holds comments and pages to one spelling, and to lines that can be read beside each other.
 func TestProse(t *testing.T) {
-	out, err := exec.Command("git", "ls-files", "*.go", "*.md", "*.yaml", "*.sh").Output()
-	if err != nil {
-		t.Skip("not a git checkout: ", err)
-	}
-	files := strings.Fields(string(out))
-	if len(files) < 100 {
-		t.Fatalf("only %d files", len(files))
+	files := tracked(t, "*.go", "*.md", "*.yaml", "*.sh")
+	if len(files) < 100 || !slices.Contains(files, "README.md") || !slices.Contains(files, "docs/data.md") {
+		t.Fatalf("files are missing: %d are here", len(files))
 	}
 	for _, name := range files {
 		if name == "style_test.go" || strings.HasPrefix(filepath.Base(name), "kernels_") && strings.HasPrefix(name, "internal/simd") {
@@ -63,4 +60,14 @@ func isProse(name, line string, code bool) bool {
 	default:
 		return strings.HasPrefix(trimmed, "#")
 	}
+}
+
+// tracked are the repository's files of these names.
+func tracked(t *testing.T, patterns ...string) []string {
+	t.Helper()
+	out, err := exec.Command("git", append([]string{"ls-files", "--"}, patterns...)...).Output()
+	if err != nil {
+		t.Skip("not a git checkout: ", err)
+	}
+	return strings.Fields(string(out))
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/data/cut"
 	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
 	"konkanitrain/internal/words"
@@ -23,6 +24,7 @@ type Description struct {
 	Features   feature.Options // without its Resampler
 	Vocabulary text.Tokenizer
 	Policy     text.Policy
+	Phrases    *cut.Phrases // what the utterances of training were like; nil where it isn't known
 
 	Update int // that the weights are those after
 	// EMADecay is that of the moving averages of the weights which these are; 0: they are the weights themselves.
@@ -46,6 +48,7 @@ type written struct {
 	Features   *writtenFeatures `json:"features"`
 	Vocabulary text.Stored      `json:"vocabulary"`
 	Text       *writtenPolicy   `json:"text"`
+	Phrases    *cut.Phrases     `json:"phrases,omitempty"`
 	Update     int              `json:"update"`
 	EMADecay   float64          `json:"ema_decay,omitempty"`
 	MeanOf     []int            `json:"mean_of,omitempty"`
@@ -96,7 +99,7 @@ func (d *Description) Encode() (map[string]string, error) {
 	w := written{
 		Format: d.format(), Network: d.Network, Vocabulary: text.Stored{Tokenizer: d.Vocabulary}, Update: d.Update, EMADecay: d.EMADecay, MeanOf: d.MeanOf,
 		Features: &writtenFeatures{SampleRate: d.Features.SampleRate, LowHz: d.Features.LowHz, Normalize: d.Features.Normalize, HighHz: d.Features.HighHz},
-		Text:     (*writtenPolicy)(&d.Policy),
+		Text:     (*writtenPolicy)(&d.Policy), Phrases: d.Phrases,
 	}
 	if d.Features.SampleScale != feature.SixteenBits {
 		w.Features.SampleScale = d.Features.SampleScale
@@ -146,7 +149,7 @@ func Decode(metadata map[string]string) (*Description, error) {
 		return nil, fmt.Errorf("the model's description is damaged: %w", err)
 	}
 	d := &Description{
-		Network: w.Network, Vocabulary: w.Vocabulary.Tokenizer, Policy: text.Policy(*w.Text), Update: w.Update, EMADecay: w.EMADecay, MeanOf: w.MeanOf, Score: w.Score,
+		Network: w.Network, Vocabulary: w.Vocabulary.Tokenizer, Policy: text.Policy(*w.Text), Phrases: w.Phrases, Update: w.Update, EMADecay: w.EMADecay, MeanOf: w.MeanOf, Score: w.Score,
 		Features: feature.Options{
 			SampleRate: w.Features.SampleRate, NumMels: w.Network.NumMels, LowHz: w.Features.LowHz, HighHz: w.Features.HighHz,
 			SampleScale: cmp.Or(w.Features.SampleScale, feature.SixteenBits), Normalize: w.Features.Normalize,
@@ -236,6 +239,9 @@ func (d *Description) validate() error {
 	}
 	if set := d.Policy.AllowedCharacters; set != "" {
 		problems = append(problems, text.ParseCharacters(set))
+	}
+	if d.Phrases != nil {
+		problems = append(problems, d.Phrases.Validate())
 	}
 	if err := errors.Join(append(problems, d.Network.Validate(), d.Features.Validate())...); err != nil {
 		return fmt.Errorf("the model's description: %w", err)

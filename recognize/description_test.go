@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"konkanitrain/data/cut"
 	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
 	"konkanitrain/internal/testkit"
@@ -24,6 +25,7 @@ func full(t testing.TB) *Description {
 		d.Features.Stats.Mean[i], d.Features.Stats.Deviation[i] = float64(i)/3, 1+float64(i)/7
 	}
 	d.MeanOf = []int{5, 6, 7}
+	d.Phrases = &cut.Phrases{Typical: 3, Longest: 11.5, Behind: 0.25}
 	d.Score = &Evaluation{WER: 0.25, CER: 0.125, Loss: 3, Took: 12}
 	return d
 }
@@ -166,7 +168,7 @@ func TestDescriptionOfAnOldState(t *testing.T) {
 		return b
 	}
 	want := full(t)
-	want.Features.LowHz = 20
+	want.Features.LowHz, want.Phrases = 20, nil
 	got, err := fromState(state(func(_, _ map[string]any) {}))
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v (%v)", got, want, err)

@@ -15,7 +15,7 @@ import (
 
 // TranscribeOptions say how recordings are taken apart.
 type TranscribeOptions struct {
-	PieceSeconds   float64 // what is recognized at once, at most; 0: DefaultPiece
+	PieceSeconds   float64 // what is recognized at once, at most; 0: DefaultPiece, or less where the model learned from short utterances
 	OverlapSeconds float64 // that two pieces share where there is no pause; 0: DefaultOverlap, or a quarter of a piece where that is less
 
 	Planned  func(*TranscribePlan) // is told what it will take, before anything is read; nil: nobody is
@@ -30,11 +30,26 @@ const (
 	DefaultOverlap = 4
 )
 
-// cut is how sound at a rate is cut for a network that makes one frame of so many.
-func (o TranscribeOptions) cut(rate, subsampling int) cut.Options {
-	c := cut.Options{Rate: rate, Longest: o.PieceSeconds, Overlap: o.OverlapSeconds, Step: subsampling}
+// ShortestPiece is the least PieceSeconds.
+const ShortestPiece = cut.ShortestPiece
+
+// Where the longest utterance of training is so short that DefaultPiece is more, a piece has two of it and so many
+// seconds beside: longer ones are unlike anything that the network has heard.
+const besideTwo = 2
+
+// cut is how sound is cut for a model.
+func (o TranscribeOptions) cut(d *Description) cut.Options {
+	c := cut.Options{
+		Rate: d.Features.SampleRate, Longest: o.PieceSeconds, Overlap: o.OverlapSeconds, Step: d.Network.Subsampling, Phrases: cut.Sentences(),
+	}
+	if d.Phrases != nil {
+		c.Phrases = *d.Phrases
+	}
 	if c.Longest == 0 {
 		c.Longest = DefaultPiece
+		if longest := c.Phrases.Longest; longest > 0 {
+			c.Longest = min(c.Longest, math.Ceil(2*longest+besideTwo))
+		}
 	}
 	if c.Overlap == 0 {
 		c.Overlap = min(DefaultOverlap, c.Longest/4)
@@ -109,7 +124,7 @@ var usualRates = []int{8000, 11025, 16000, 22050, 24000, 32000, 44100, 48000}
 // enough for pieces as long as they are asked for, they are shorter. Where there isn't enough for the shortest, the
 // error wraps *device.OutOfMemory.
 func (m *Model) PlanTranscribe(o TranscribeOptions) (*TranscribePlan, error) {
-	c := o.cut(m.Description.Features.SampleRate, m.Description.Network.Subsampling)
+	c := o.cut(m.Description)
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (t TextConfig) Policy() text.Policy { return text.Policy(t) }
 
 // DataConfig is about manifests, sound and text.
 type DataConfig struct {
-	TrainManifest    []string `yaml:"train_manifest" default:"" check:"path" help:"manifest to train on: a list or a folder (see the README for its forms); may be given several times, each with a weight, as a.jsonl:2 for twice in an epoch and b.jsonl:0.5 for half of it"`
+	TrainManifest    []string `yaml:"train_manifest" default:"" check:"path" help:"manifest to train on: a list or a folder (docs/data.md has its forms); may be given several times, each with a weight, as a.jsonl:2 for twice in an epoch and b.jsonl:0.5 for half of it"`
 	ValManifest      []string `yaml:"val_manifest" default:"" check:"path" help:"manifest to validate on; none is no validation; may be given several times"`
 	TestManifest     []string `yaml:"test_manifest" default:"" check:"path" help:"manifest, or several, to score once, when training has ended: with the best weights, or the averaged ones where average_last is set"`
 	PathMap          []string `yaml:"path_map" default:"" check:"path map" help:"replace the start of audio paths, FROM=TO; may be given several times"`

@@ -31,7 +31,7 @@ func TestModelsDescribeThemselves(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := &recognize.Description{
-			Network: cfg.Network(s.Vocabulary.Size()), Features: cfg.Features(s.Stats), Vocabulary: s.Vocabulary, Policy: cfg.Policy(),
+			Network: cfg.Network(s.Vocabulary.Size()), Features: cfg.Features(s.Stats), Vocabulary: s.Vocabulary, Policy: cfg.Policy(), Phrases: s.Phrases,
 			Update: step, MeanOf: mean, Score: s.Score,
 		}
 		got, err := d.Encode()

@@ -15,7 +15,7 @@ import (
 // describe makes the metadata by which the weights can be used without the rest of a checkpoint.
 func (l *ledger) describe(s *state) (map[string]string, error) {
 	d := recognize.Description{
-		Network: l.cfg.Network(s.Vocabulary.Size()), Features: l.cfg.Features(s.Stats), Vocabulary: s.Vocabulary.Tokenizer, Policy: l.cfg.Policy(),
+		Network: l.cfg.Network(s.Vocabulary.Size()), Features: l.cfg.Features(s.Stats), Vocabulary: s.Vocabulary.Tokenizer, Policy: l.cfg.Policy(), Phrases: s.Phrases,
 		Update: s.Progress.Updates, EMADecay: l.cfg.Optimizer.EMADecay, MeanOf: s.Averaged, Score: s.Score,
 	}
 	return d.Encode()

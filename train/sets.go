@@ -32,6 +32,13 @@ func (r *run) loadData(ctx context.Context) error {
 	if err := r.tokenize(r.sets.train, true); err != nil {
 		return err
 	}
+	if state.Phrases == nil { // a checkpoint has its own
+		phrases, err := data.Phrases(ctx, r.sets.train)
+		if err != nil {
+			return err
+		}
+		state.Phrases = &phrases
+	}
 	for _, line := range describeTokens(state.Vocabulary.Tokenizer, cfg.Policy(), r.sets.train) {
 		r.report.say("%s", line)
 	}

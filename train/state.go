@@ -3,6 +3,7 @@ package train
 import (
 	"encoding/json"
 
+	"konkanitrain/data/cut"
 	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
 	"konkanitrain/recognize"
@@ -15,6 +16,7 @@ type state struct {
 	Config     json.RawMessage  `json:"config"` // by key, as in a YAML file
 	Vocabulary text.Stored      `json:"vocabulary"`
 	Stats      *feature.Stats   `json:"feature_stats,omitempty"` // of global normalization
+	Phrases    *cut.Phrases     `json:"phrases,omitempty"`       // what the utterances of the training set are like
 	Source     string           `json:"source,omitempty"`        // the model whose weights the run began with
 	Parameters int              `json:"parameters"`
 	Progress   progress         `json:"progress"`

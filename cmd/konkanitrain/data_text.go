@@ -58,7 +58,7 @@ func (t dataText) finding(s *strings.Builder, f *audit.Finding) {
 		x := &f.Items[i]
 		text := ""
 		if x.Text != "" {
-			text = "  " + cut(x.Text, textShown)
+			text = "  " + quoted(x.Text, textShown)
 		}
 		fmt.Fprintf(s, "        %s: %s%s\n", fileLine(x.File, x.Line), x.Detail, text)
 	}
@@ -67,8 +67,8 @@ func (t dataText) finding(s *strings.Builder, f *audit.Finding) {
 	}
 }
 
-// cut is a text with at most n characters, in quotes of its own.
-func cut(s string, n int) string {
+// quoted is a text with at most n characters, in quotes of its own.
+func quoted(s string, n int) string {
 	if utf8.RuneCountInString(s) > n {
 		s = string([]rune(s)[:n-1]) + "…"
 	}

@@ -90,7 +90,7 @@ func aboutModel(path string, log io.Writer) (*about, error) {
 	d := m.Description
 	a := &about{
 		Asked: path, Model: m.Path, Update: d.Update, EMADecay: d.EMADecay, MeanOf: d.MeanOf, Network: d.Network, Parts: d.Parts(),
-		Vocabulary: vocabularyOf(d), Features: featuresOf(d.Features), Texts: d.TextRules(), Score: d.Score, description: d,
+		Vocabulary: vocabularyOf(d), Features: featuresOf(d.Features), Texts: d.TextRules(), Phrases: d.Phrases, Score: d.Score, description: d,
 	}
 	for _, part := range a.Parts {
 		a.Parameters += part.Parameters

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"konkanitrain/checkpoint"
+	"konkanitrain/data/cut"
 	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
 	"konkanitrain/internal/words"
@@ -31,6 +32,7 @@ type about struct {
 	Vocabulary vocabularyAbout       `json:"vocabulary"`
 	Features   featuresAbout         `json:"features"`
 	Texts      string                `json:"texts"`
+	Phrases    *cut.Phrases          `json:"phrases,omitempty"`  // of training, in seconds
 	Training   *train.History        `json:"training,omitempty"` // nil of a lone file
 	Score      *recognize.Evaluation `json:"score,omitempty"`    // the last validation of these weights
 	Scores     []train.RunScore      `json:"scores"`             // over the run
@@ -168,14 +170,14 @@ func filesIn(folder string) (list []fileAbout, err error) {
 	return list, nil
 }
 
-// commands are ways to use the model.
+// commands are ways to use the model. A start needs the model itself and its settings, where the others take a run.
 func (a *about) commands() []string {
 	path := words.Shell(a.Asked)
 	list := []string{
 		"konkanitrain transcribe --checkpoint " + path + " one.wav two.mp3",
 		"konkanitrain eval --checkpoint " + path + " --manifest test.jsonl",
 		"konkanitrain export " + path + " --format onnx --output exported",
-		"konkanitrain --train_manifest more.jsonl --init_from " + path + " --checkpoint_dir runs/next",
+		"konkanitrain --config its.yaml --train_manifest more.jsonl --init_from " + words.Shell(a.Model) + " --checkpoint_dir runs/next",
 	}
 	if a.Kind == aRun {
 		list = append(list, "konkanitrain --checkpoint_dir "+path+" --resume auto", "konkanitrain watch "+path)

@@ -21,6 +21,9 @@ func (a *about) text() string {
 	row(&b, "vocabulary", "%s, with blank, sos/eos and unk: %s", a.Vocabulary.Kind, a.scripts())
 	wrapped(&b, "", sample(a.Vocabulary.Tokens, 120))
 	wrapped(&b, "hears", a.description.Hearing())
+	if p := a.Phrases; p != nil {
+		row(&b, "utterances", "of training: %v", p)
+	}
 	row(&b, "writes", "%s", a.Texts)
 	if a.Training == nil {
 		row(&b, "training", "not told by a model's file alone: its checkpoint's folder knows data and settings")

@@ -10,23 +10,23 @@ import (
 	"testing"
 )
 
-// The table in the README is what the command above it prints.
-func TestReadmeCompares(t *testing.T) {
+// The table in the guide to memory is what the command above it prints.
+func TestGuideCompares(t *testing.T) {
 	t.Chdir("../..")
-	readme, err := os.ReadFile("README.md")
+	guide, err := os.ReadFile("docs/memory.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := regexp.MustCompile(`(?m)^konkanitrain (plan --compare .*)$`).FindSubmatch(readme)
+	command := regexp.MustCompile(`(?m)^konkanitrain (plan --compare .*)$`).FindSubmatch(guide)
 	if command == nil {
-		t.Fatal("README.md has no line konkanitrain plan --compare ...")
+		t.Fatal("docs/memory.md has no line konkanitrain plan --compare ...")
 	}
 	code, table, stderr := runHere(strings.Fields(string(command[1]))...)
 	if code != exitOK {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	if !strings.Contains(string(readme), "\n"+table) {
-		t.Errorf("README.md doesn't have this table:\n%s", table)
+	if !strings.Contains(string(guide), "\n"+table) {
+		t.Errorf("docs/memory.md doesn't have this table:\n%s", table)
 	}
 }
 

@@ -20,7 +20,7 @@ type transcribeConfig struct {
 	Format         string   `yaml:"format" default:"text" check:"text|json|jsonl|srt|vtt|ctm|textgrid" help:"what is printed: path and text, a line for each file; or words with times and confidences as JSON, subtitles, time-marked words of NIST, or a TextGrid of Praat"`
 	Output         string   `yaml:"output" default:"" check:"path" zero:"standard output" help:"file to write into, with an extension, which is gone on with if it is half done; or a folder for a file for each sound file"`
 	NBest          int      `yaml:"nbest" default:"0" check:"0..1000" zero:"none" help:"hypotheses to print for each file, the best first, of a beam search; with format json or jsonl"`
-	PieceSeconds   float64  `yaml:"piece_seconds" default:"20" check:"1..600" unit:"seconds" help:"the most sound that is recognized at once: longer sound is cut, at pauses where there are some; less where the memory limit asks for it"`
+	PieceSeconds   float64  `yaml:"piece_seconds" default:"0" check:"0..600" zero:"20, or less for a model that has learned from short utterances" unit:"seconds" help:"the most sound that is recognized at once: longer sound is cut, at pauses where there are some, into pieces like the utterances of training; less where the memory limit asks for it"`
 	OverlapSeconds float64  `yaml:"overlap_seconds" default:"0" check:"0..300" zero:"4, or a quarter of a piece where that is less" unit:"seconds" help:"sound that two pieces share where there is no pause between them"`
 	SpoolLimit     string   `yaml:"spool_limit" default:"4GiB" check:"not empty" help:"the most of standard input that is put into a temporary file first, as it has to be where it is no WAV"`
 	MemoryLog      string   `yaml:"memory_log" default:"stages" check:"off|stages|batch" help:"when the memory in use is printed: before anything is read, or after each batch too"`
@@ -137,7 +137,10 @@ func (c *transcribeConfig) rules(p *settings.Problems, files []string, unknown b
 	if _, err := words.ParseBytes(c.SpoolLimit); err != nil {
 		p.Add(settings.Problemf("spool_limit", "spool_limit: %w", err))
 	}
-	if c.OverlapSeconds > c.PieceSeconds/2 {
+	if c.PieceSeconds > 0 && c.PieceSeconds < recognize.ShortestPiece {
+		p.Add(settings.Problemf("piece_seconds", "piece_seconds is %g: want %d or more, or 0", c.PieceSeconds, recognize.ShortestPiece))
+	}
+	if c.PieceSeconds > 0 && c.OverlapSeconds > c.PieceSeconds/2 {
 		p.Add(settings.Problemf("overlap_seconds", "overlap_seconds is %g: want at most half of piece_seconds, %g", c.OverlapSeconds, c.PieceSeconds))
 	}
 	if len(files) == 0 && len(c.Manifest) == 0 && !unknown { // else one may be taken for a value

@@ -2,9 +2,9 @@
 // for as long as a piece may be, into pieces that overlap. Sound that is no longer than a piece stays as it is.
 // Silence, of any length, is in no piece: a network that was trained on speech hears a letter even there.
 //
-// A network that normalizes what it hears piece by piece does best on pieces like those that it was trained on: phrases
-// with little silence around them. So long sound is cut in each pause, and of a long pause most is left out, where it
-// is steady noise.
+// A network that normalizes what it hears piece by piece does best on pieces like those that it was trained on, which
+// [Phrases] describe: as long, and with as much silence around them. So long sound is cut in each pause, and of a long
+// pause most is left out, where it is steady noise.
 //
 // Where a piece ends depends on the sound of that piece alone: cutting that begins at the start of any piece gives the
 // same pieces from there on.
@@ -21,7 +21,11 @@ type Options struct {
 	Longest float64 // seconds of a piece at most: sound that is no longer is one piece
 	Overlap float64 // seconds that two pieces share where there is no pause between them
 	Step    int     // a piece that overlaps with the one before starts a multiple of so many frames of 10 ms behind its start, as a network's frames do; 0 is 1
+	Phrases Phrases // that pieces should be like
 }
+
+// lowestRate is the lowest of Options.
+const lowestRate = 100
 
 // Bounds of Options, in seconds.
 const (
@@ -33,8 +37,8 @@ const (
 // Validate names what makes no sense.
 func (o Options) Validate() error {
 	switch {
-	case o.Rate < 100:
-		return fmt.Errorf("pieces of sound of %d samples a second: want 100 or more", o.Rate)
+	case o.Rate < lowestRate:
+		return fmt.Errorf("pieces of sound of %d samples a second: want %d or more", o.Rate, lowestRate)
 	case !(o.Longest >= ShortestPiece && o.Longest <= LongestPiece):
 		return fmt.Errorf("pieces of %g s: want %d to %d", o.Longest, ShortestPiece, LongestPiece)
 	case o.Step < 0:
@@ -77,6 +81,7 @@ type Cutter struct {
 	energy []float64 // of each frame of a piece, in dB
 
 	cutting bool // the sound is longer than a piece
+	pausing bool // what is in hand begins in a pause, part of which the piece before has had
 }
 
 // New is a Cutter for sound from its start on.
@@ -120,36 +125,27 @@ func (c *Cutter) Put(x []float32, emit func(Piece) error) error {
 	return nil
 }
 
-// End gives the last piece to emit.
+// End gives what is left to emit.
 func (c *Cutter) End(emit func(Piece) error) error {
-	for len(c.wave) > c.o.Samples() { // it was shortened since
+	for len(c.wave) > 0 && (c.cutting || len(c.wave) > c.o.Samples()) {
 		if err := c.cut(emit); err != nil {
 			return err
 		}
 	}
-	end := len(c.wave)
-	l := c.levels(c.wave)
-	if len(l.energy) > 0 && l.nothing() {
+	if len(c.wave) == 0 {
 		return nil
 	}
-	if c.cutting { // else the sound is one piece, as it is
-		c.skip(c.leading(l))
-		l = c.levels(c.wave)
-		end = len(c.wave)
-		if from := l.quietTail(); len(c.energy)-from > trailing && c.still(l.energy[from+trailing:]) {
-			end = (from + trailing) * c.o.frame()
-		}
-	}
-	if end == 0 {
+	if l := c.levels(c.wave); len(l.energy) > 0 && l.nothing() {
 		return nil
 	}
-	return emit(Piece{Start: c.start, Wave: c.wave[:end], Joined: c.joined})
+	return emit(Piece{Start: c.start, Wave: c.wave}) // the sound is one piece, as it is
 }
 
-// cut takes one piece off, or a pause before it.
+// cut takes one piece off, or a pause before it. Where there is no more than a piece the sound has ended.
 func (c *Cutter) cut(emit func(Piece) error) error {
 	c.cutting = true
-	n := c.o.Samples()
+	n := min(len(c.wave), c.o.Samples())
+	last := n == len(c.wave)
 	l := c.levels(c.wave[:n])
 	if l.nothing() {
 		c.skip(n)
@@ -160,8 +156,13 @@ func (c *Cutter) cut(emit func(Piece) error) error {
 		return nil
 	}
 	end, next, joined := n, n-c.o.overlap(), c.o.overlap()
-	if from, to, ok := c.pause(l); ok {
-		end, next, joined = from, to, 0
+	c.pausing = false
+	if from, to, ok := c.pause(l, last); ok {
+		c.pausing = to == len(l.energy)
+		end, next = c.sides(l, from, to)
+		end, next, joined = end*c.o.frame(), next*c.o.frame(), 0
+	} else if last {
+		end, next, joined = c.tail(l, n), n, 0
 	}
 	err := emit(Piece{Start: c.start, Wave: c.wave[:end], Joined: c.joined})
 	c.skip(next)
@@ -178,36 +179,60 @@ func (c *Cutter) skip(samples int) {
 	}
 }
 
-// leading is how many samples of a pause are left out at the start of a piece that shares nothing with another.
+// leading is how many samples of quiet are left out at the start of a piece that shares nothing with another.
 func (c *Cutter) leading(l levels) int {
-	to, pause := l.run(0)
-	if c.joined > 0 || !pause || to == len(l.energy) {
+	to := l.quietFrom(0)
+	if c.joined > 0 || to == len(l.energy) || to < least && !c.pausing || !l.clear(0, to) {
 		return 0
 	}
-	next := l.onset(to)
-	if !c.still(l.energy[:next]) {
-		return 0
-	}
-	return next * c.o.frame()
+	_, end := l.nothingSaid(0, to, &c.sorted)
+	return max(min(l.onset(to)-c.o.Phrases.before(), end), 0) * c.o.frame()
 }
 
-// pause finds the pause of a piece in which to cut it: the first clear one, unless a much longer one follows soon;
-// where none is clear the longest. It is the samples where what is before it ends and where what is behind it starts.
-// Of a long pause a part is left out, if nothing is said in that. ok says whether there is a pause.
-func (c *Cutter) pause(l levels) (end, next int, ok bool) {
-	best, until := 0, len(l.energy) // frames of the pause chosen, and up to where a longer one may follow
-	for from := 0; from < until; {
-		to, pause := l.run(from)
-		if pause && from >= min(early, len(l.energy)/4) && float64(to-from) >= longer*float64(best) {
-			if best < clearly && to-from >= clearly {
-				until = min(to+soon, until)
-			}
-			best, next = to-from, l.onset(to)
-			if end = min(from+trailing, next); !c.still(l.energy[end:next]) {
-				end = next
-			}
-		}
-		from = to + 1
+// tail is the sample at which the last piece ends, of n: of quiet behind what is said as much stays as phrases have.
+func (c *Cutter) tail(l levels, n int) int {
+	from := l.quietTail()
+	start, end := l.nothingSaid(from, len(l.energy), &c.sorted)
+	if stays := max(l.fade(from)+c.o.Phrases.behind(), start); end == len(l.energy) && stays < end {
+		return stays * c.o.frame()
 	}
-	return end * c.o.frame(), next * c.o.frame(), best > 0
+	return n
+}
+
+// pause finds the pause of a piece in which to cut it, as its frames: the first clear one, unless a much longer one
+// follows soon; where none is clear the longest. The end of the sound is no pause.
+func (c *Cutter) pause(l levels, last bool) (from, to int, ok bool) {
+	earliest := max(min(c.o.Phrases.early(), len(l.energy)/4), 1)
+	best, until := 0, len(l.energy) // frames of the pause chosen, and up to where a longer one may follow
+	for at := 0; at < until; {
+		end := l.quietFrom(at)
+		pause := end-at >= least && l.clear(at, end) && !(last && end == len(l.energy))
+		if pause && at >= earliest && float64(end-at) >= longer*float64(best) {
+			if best < clearly && end-at >= clearly {
+				until = min(end+c.o.Phrases.soon(), until)
+			}
+			best, from, to = end-at, at, end
+		}
+		at = end + 1
+	}
+	return from, to, best > 0
+}
+
+// sides are the frames of a pause at which what is before it ends, and at which what is behind it starts. Each has as
+// much of the silence as phrases have, and all that may be said in the pause; what is left is in neither. Of a pause
+// that is too short for both each has a part. Of one that goes on behind the piece what is left is the next one's.
+func (c *Cutter) sides(l levels, from, to int) (end, next int) {
+	before, behind := c.o.Phrases.before(), c.o.Phrases.behind()
+	fade, onset := l.fade(from), l.onset(to)
+	if to == len(l.energy) {
+		before = 0
+	}
+	if room := max(onset-fade, 0); before+behind > room {
+		before, behind = room*before/(before+behind), room*behind/(before+behind)
+	}
+	first, last := l.nothingSaid(from, to, &c.sorted)
+	if end = min(max(fade+behind, first), last); to == len(l.energy) {
+		return end, end
+	}
+	return end, max(min(onset-before, last), end)
 }

@@ -70,7 +70,7 @@ func TestPiecesAreTheSound(t *testing.T) {
 			parts = append(parts, 0.1+4*r.Float64(), -r.Float64()*0.8)
 		}
 		x := sound(math.Pow(10, -4*r.Float64()-1.7), parts...)
-		o := Options{Rate: rate, Longest: 1 + 5*r.Float64(), Step: r.IntN(9)}
+		o := Options{Rate: rate, Longest: 1 + 5*r.Float64(), Step: r.IntN(9), Phrases: Phrases{Typical: 7 * r.Float64(), Before: 0.3 * r.Float64(), Behind: 0.5 * r.Float64()}}
 		o.Overlap = o.Longest * (0.05 + 0.4*r.Float64())
 		list := pieces(t, o, x, 0, 0, 1+r.IntN(2*rate))
 		end, before := 0, 0
@@ -118,7 +118,7 @@ func TestCutsAreInPauses(t *testing.T) {
 			}
 			at += math.Abs(s)
 		}
-		list := pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, x, 0, 0, rate)
+		list := pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1, Phrases: Sentences()}, x, 0, 0, rate)
 		if len(list) < 5 {
 			t.Errorf("noise %g: %d pieces", noise, len(list))
 		}
@@ -131,13 +131,13 @@ func TestCutsAreInPauses(t *testing.T) {
 				t.Errorf("noise %g: a cut at %.2f s (%d shared), which is no pause", noise, float64(p.start)/rate, p.joined)
 			}
 		}
-		for i, p := range pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, sound(noise, 17), 0, 0, 1000)[1:] {
+		for i, p := range pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1, Phrases: Sentences()}, sound(noise, 17), 0, 0, 1000)[1:] {
 			if p.joined != rate || p.start != 4*rate*(i+1) {
 				t.Errorf("noise %g: piece %d of one long tone starts at %d and shares %d", noise, i+1, p.start, p.joined)
 			}
 		}
 	}
-	if list := pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1}, make([]float32, 23*rate), 0, 0, 1000); len(list) > 0 {
+	if list := pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1, Phrases: Sentences()}, make([]float32, 23*rate), 0, 0, 1000); len(list) > 0 {
 		t.Errorf("%d pieces of silence", len(list))
 	}
 }
@@ -165,7 +165,7 @@ func TestShortSilence(t *testing.T) {
 }
 
 func TestShorten(t *testing.T) {
-	c, err := New(Options{Rate: rate, Longest: 8, Overlap: 2})
+	c, err := New(Options{Rate: rate, Longest: 8, Overlap: 2, Phrases: Sentences()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,13 +185,16 @@ func TestShorten(t *testing.T) {
 		t.Errorf("pieces of up to %d samples up to %d, %v", longest, end, err)
 	}
 	full := errors.New("full")
+	if err := c.Put(x[:100], emit); err != nil {
+		t.Fatal(err)
+	}
 	if err := c.End(func(Piece) error { return full }); err != full {
 		t.Error(err)
 	}
 }
 
 func TestOptions(t *testing.T) {
-	for _, o := range []Options{{0, 5, 1, 0}, {rate, 0.5, 0.1, 0}, {rate, 601, 1, 0}, {rate, 5, 0, 0}, {rate, 5, 2.6, 0}, {rate, math.NaN(), 1, 0}, {rate, 5, math.NaN(), 0}, {rate, 5, 1, -1}} {
+	for _, o := range []Options{{0, 5, 1, 0, Phrases{}}, {rate, 0.5, 0.1, 0, Phrases{}}, {rate, 601, 1, 0, Phrases{}}, {rate, 5, 0, 0, Phrases{}}, {rate, 5, 2.6, 0, Phrases{}}, {rate, math.NaN(), 1, 0, Phrases{}}, {rate, 5, math.NaN(), 0, Phrases{}}, {rate, 5, 1, -1, Phrases{}}} {
 		if _, err := New(o); err == nil {
 			t.Errorf("%+v is an error", o)
 		}

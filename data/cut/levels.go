@@ -5,21 +5,18 @@ import (
 	"slices"
 )
 
-// What is a pause, in frames and in dB. A sentence that was recorded or made alone has about trailing frames behind it,
-// and hardly any before.
+// What is a pause, in frames and in dB.
 const (
 	least     = 20   // frames: closures of stops are shorter than 0.2 s
-	clearly   = 25   // frames of a pause that is cut in, unless within
-	soon      = 300  // frames one follows that is
+	clearly   = 25   // frames of a pause that is cut in, unless one follows soon that is
 	longer    = 1.6  // times as long
-	early     = 100  // frames of a piece, or a quarter of it, before which it is not cut
-	trailing  = 40   // frames of a pause that stay with what is before it
-	softly    = 10   // frames in which a word may begin more softly than speech is
-	rising    = 3.0  // above the pause: there it begins
+	softly    = 10   // frames in which a word may begin, or fade, more softly than speech is
+	rising    = 3.0  // above the pause: there a word begins or fades
+	faint     = 45.0 // below speech: nobody hears it
 	below     = 30.0 // of speech, at least: then it is quiet whatever the noise
 	noiseStep = 0.35 // of the way from noise to speech, up to which it is noise
 	contrast  = 9.0  // between speech and a pause, at least
-	steady    = 9.0  // from the middling to the loudest frame of what is left out, at most
+	steady    = 9.0  // from the middle to the loudest frame of a pause in which nothing is said, at most
 	silence   = -90  // of nothing, for the logarithm
 	still     = -60  // of full scale, below which nothing is said
 )
@@ -46,25 +43,56 @@ func (c *Cutter) levels(x []float32) levels {
 }
 
 // nothing says that there is neither speech nor anything else to hear.
-func (l levels) nothing() bool { return slices.Max(l.energy) < still }
+func (l levels) nothing() bool { return len(l.energy) > 0 && slices.Max(l.energy) < still }
 
-// still says that nothing is said in some frames, however softly: they are steady noise, or hardly anything.
-func (c *Cutter) still(energy []float64) bool {
-	if len(energy) == 0 {
-		return true
+// quietFrom is where the quiet frames from one on end.
+func (l levels) quietFrom(from int) (to int) {
+	for to = from; to < len(l.energy) && l.energy[to] <= l.quiet; to++ {
 	}
-	c.sorted = append(c.sorted[:0], energy...)
-	slices.Sort(c.sorted)
-	return c.sorted[len(c.sorted)-1] <= max(still, c.sorted[len(c.sorted)/2]+steady)
+	return to
 }
 
-// run is where the quiet frames from one on end, and whether they are a pause.
-func (l levels) run(from int) (to int, pause bool) {
+// clear says whether frames, one or more, are so much below speech that they are a pause.
+func (l levels) clear(from, to int) bool {
 	sum := 0.0
-	for to = from; to < len(l.energy) && l.energy[to] <= l.quiet; to++ {
-		sum += l.energy[to]
+	for _, e := range l.energy[from:to] {
+		sum += e
 	}
-	return to, to-from >= least && l.speech-sum/float64(to-from) >= contrast
+	return l.speech-sum/float64(to-from) >= contrast
+}
+
+// nothingSaid is where in a pause nothing is said, however softly: the longest stretch of steady noise in it, or of
+// hardly anything, without the frames on its sides in which words fade and begin. sorted is for the middle levels, and
+// comes back.
+func (l levels) nothingSaid(from, to int, sorted *[]float64) (start, end int) {
+	if from == to {
+		return from, to
+	}
+	steadily := max(still, l.middle(from, to, sorted)+steady)
+	for at := from; at < to; at++ {
+		first := at
+		for at < to && l.energy[at] <= steadily {
+			at++
+		}
+		if at-first > end-start {
+			start, end = first, at
+		}
+	}
+	softest := max(l.middle(start, end, sorted)+rising, l.speech-faint)
+	for start < end && l.energy[start] > softest {
+		start++
+	}
+	for start < end && l.energy[end-1] > softest {
+		end--
+	}
+	return start, end
+}
+
+// middle is the median of the levels of frames, one or more.
+func (l levels) middle(from, to int, sorted *[]float64) float64 {
+	*sorted = append((*sorted)[:0], l.energy[from:to]...)
+	slices.Sort(*sorted)
+	return (*sorted)[len(*sorted)/2]
 }
 
 // onset is the frame at which to begin what follows a pause that ends at a frame: words begin softly, so it is where
@@ -75,6 +103,20 @@ func (l levels) onset(to int) int {
 	next := to
 	for next > soft && l.energy[next-1] > level+rising {
 		next--
+	}
+	return next
+}
+
+// fade is the frame up to which what is before a pause fades, which begins at a frame: the mirror image of onset.
+func (l levels) fade(from int) int {
+	soft := min(from+softly, len(l.energy))
+	if from == soft {
+		return from
+	}
+	level := slices.Max(l.energy[soft-1 : min(from+least, len(l.energy))])
+	next := from
+	for next < soft && l.energy[next] > level+rising {
+		next++
 	}
 	return next
 }

@@ -1,0 +1,94 @@
+package cut
+
+import (
+	"math"
+	"testing"
+)
+
+// Pieces are like the phrases that a network has learned from: words are cut from each other, and have as much silence
+// around them, however long a piece may be.
+func TestPiecesAreLikePhrases(t *testing.T) {
+	for _, c := range []struct {
+		phrases        Phrases
+		say, pause     float64 // seconds
+		longest        float64
+		before, behind float64 // seconds of the pause that pieces have
+		fewest, noMore int     // pieces of 30 that were said
+		whatItIs       string
+	}{
+		{Phrases{Typical: 0.35}, 0.35, 0.8, 20, 0, 0, 30, 30, "words without silence"},
+		{Phrases{Typical: 0.35}, 0.35, 0.8, 2, 0, 0, 30, 30, "the same in short pieces"},
+		{Phrases{Typical: 0.35}, 0.35, 0.8, 1, 0, 0, 30, 30, "the same in pieces that end in pauses"},
+		{Phrases{Typical: 0.9, Before: 0.2, Behind: 0.3}, 0.4, 1.2, 20, 0.2, 0.3, 30, 30, "words with silence"},
+		{Phrases{Typical: 0.9, Before: 0.2, Behind: 0.3}, 0.4, 1.2, 2, 0.2, 0.3, 30, 30, "the same in short pieces"},
+		{Phrases{Typical: 1.2, Before: 0.6, Behind: 0.3}, 0.5, 0.6, 20, 0.4, 0.2, 30, 30, "pauses shorter than the silence"},
+		{Phrases{Typical: 3, Before: 5, Behind: 7}, 1, 3, 20, MostQuiet, MostQuiet, 30, 30, "more silence than stays"},
+		{Sentences(), 2, 1, 20, 0, 0.4, 30, 30, "sentences"},
+		{Sentences(), 0.35, 0.4, 20, 0, 0.4, 8, 20, "words of sentences"},
+	} {
+		var parts []float64
+		for range 30 {
+			parts = append(parts, c.say, -c.pause)
+		}
+		x := sound(1e-4, parts...)
+		o := Options{Rate: rate, Longest: c.longest, Overlap: c.longest / 5, Phrases: c.phrases}
+		list := pieces(t, o, x, 0, 0, rate/7)
+		if n := len(list); n < c.fewest || n > c.noMore {
+			t.Errorf("%s: %d pieces, want %d to %d", c.whatItIs, n, c.fewest, c.noMore)
+			continue
+		}
+		if c.fewest < 30 {
+			continue
+		}
+		for i, p := range list {
+			said := float64(i) * (c.say + c.pause)
+			before, behind := said-float64(p.start)/rate, float64(p.end)/rate-said-c.say
+			want, wantBehind := c.before, c.behind
+			if i == 0 {
+				want = 0 // the sound begins with it
+			}
+			if i == len(list)-1 {
+				wantBehind = min(c.phrases.Behind, MostQuiet) // nobody else wants a part of it
+			}
+			// Frames are of 10 ms, and the last one of a word is hardly in it.
+			if math.Abs(before-want) > 0.021 || math.Abs(behind-wantBehind) > 0.021 || p.joined > 0 {
+				t.Errorf("%s: piece %d has %.3f s of silence before and %.3f s behind, %d samples shared; want %.2f and %.2f", c.whatItIs, i, before, behind, p.joined, want, wantBehind)
+			}
+		}
+	}
+}
+
+// A word may fade for long and softly, and stays whole; what is behind it is left out all the same.
+func TestSlowFades(t *testing.T) {
+	x := sound(1e-4, 3, -1.5, 3, -1.5, 3, -1)
+	for i := range rate * 3 / 10 {
+		x[3*rate+i] += float32(0.02 * math.Sin(float64(i)*0.5) * (1 - float64(i)/(rate*3/10)))
+	}
+	list := pieces(t, Options{Rate: rate, Longest: 5, Overlap: 1, Phrases: Phrases{Typical: 3}}, x, 0, 0, 1000)
+	if len(list) != 3 {
+		t.Fatalf("%d pieces", len(list))
+	}
+	if end := float64(list[0].end) / rate; end < 3.2 || end > 3.4 {
+		t.Errorf("the first piece ends at %.2f s; it fades up to 3.3 s", end)
+	}
+}
+
+// Quiet is measured as pieces are cut: with it as phrases have it, a piece is as the phrase was.
+func TestQuiet(t *testing.T) {
+	for _, noise := range []float64{0, 1e-4, 3e-3} {
+		for _, c := range [][2]float64{{0, 0}, {0.05, 0}, {0.3, 0.1}, {0.02, 0.7}, {1.5, 1}} {
+			before, behind, ok := Quiet(sound(noise, -c[0], 1.2, -c[1]), rate)
+			if !ok || math.Abs(before-c[0]) > 0.021 || math.Abs(behind-c[1]) > 0.021 {
+				t.Errorf("noise %g: %.2f s before and %.2f s behind are measured as %.2f and %.2f, %v", noise, c[0], c[1], before, behind, ok)
+			}
+		}
+	}
+	for _, x := range [][]float32{nil, make([]float32, 50), make([]float32, rate), sound(1e-4, -1)} {
+		if before, behind, ok := Quiet(x, rate); ok {
+			t.Errorf("%d samples of nothing have %g and %g s of it", len(x), before, behind)
+		}
+	}
+	if _, _, ok := Quiet(sound(0, 1), 99); ok {
+		t.Error("99 Hz")
+	}
+}

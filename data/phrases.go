@@ -1,0 +1,65 @@
+package data
+
+import (
+	"context"
+	"slices"
+
+	"konkanitrain/data/audio"
+	"konkanitrain/data/cut"
+)
+
+// measured is in how many utterances of a set Phrases measures the quiet: enough for the middle one, and soon read.
+const measured = 32
+
+// Phrases says what the utterances of a set are like, so that long recordings can be cut into pieces like them. Lengths
+// are those of all utterances, as their speed is without augmentation; quiet is measured in some, spread evenly over
+// the set, without those that can't be read and those in which nothing is said. The error is the context's.
+func Phrases(ctx context.Context, s *Set) (cut.Phrases, error) {
+	var p cut.Phrases
+	n := s.Len()
+	if n == 0 {
+		return p, nil
+	}
+	seconds := make([]float64, n)
+	for i := range n {
+		samples, rate := s.sound(i)
+		seconds[i] = float64(samples) / float64(max(rate, 1))
+	}
+	p.Typical, p.Longest = middle(seconds), slices.Max(seconds)
+	var reader audio.Reader
+	var before, behind []float64
+	for k := range min(measured, n) {
+		if ctx.Err() != nil {
+			return p, context.Cause(ctx)
+		}
+		u := s.At(k * n / min(measured, n))
+		wave, _, err := u.read(&reader)
+		if err != nil {
+			continue // is found, and told, where it is trained on
+		}
+		if a, b, ok := cut.Quiet(wave, u.Rate()); ok {
+			before, behind = append(before, a), append(behind, b)
+		}
+	}
+	p.Before, p.Behind = quiet(middle(before)), quiet(middle(behind))
+	return p, nil
+}
+
+// leastQuiet is the least quiet, in seconds, that is more than a word's soft first or last sound.
+const leastQuiet = 0.05
+
+// quiet is so many seconds of quiet, 0 of what may be a sound.
+func quiet(seconds float64) float64 {
+	if seconds < leastQuiet {
+		return 0
+	}
+	return seconds
+}
+
+// middle is the lower median, 0 of nothing.
+func middle(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	return slices.Sorted(slices.Values(x))[(len(x)-1)/2]
+}
