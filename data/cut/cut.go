@@ -135,7 +135,7 @@ func (c *Cutter) End(emit func(Piece) error) error {
 	if len(c.wave) == 0 {
 		return nil
 	}
-	if l := c.levels(c.wave); len(l.energy) > 0 && l.nothing() {
+	if c.levels(c.wave).nothing() {
 		return nil
 	}
 	return emit(Piece{Start: c.start, Wave: c.wave}) // the sound is one piece, as it is
