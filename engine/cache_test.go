@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -117,6 +118,30 @@ func TestPricesAreFoundOnce(t *testing.T) {
 	}
 	if _, err := h.Prices([]int{1, -4, 2, -7}); err == nil || err.Error() != "no such shape: -4" {
 		t.Errorf("error is %v, want that of the first key that has none", err)
+	}
+}
+
+// Once Until has an error nothing more is compiled for a price, and what has one still has it.
+func TestPricesEnd(t *testing.T) {
+	h := NewLibrary[int](nil)
+	over := errors.New("over")
+	var asked atomic.Int64
+	h.Until = func() error {
+		if asked.Add(1) > 2 {
+			return over
+		}
+		return nil
+	}
+	var built atomic.Int64
+	h.programs = Cache[int]{Limit: 2, Build: func(int) (*Program, error) {
+		built.Add(1)
+		return &Program{}, nil
+	}}
+	if _, err := h.Prices([]int{1, 2, 3, 4, 5, 6}); err != over || built.Load() != 2 {
+		t.Errorf("compiled %d, want 2; the error is %v, want %v", built.Load(), err, over)
+	}
+	if _, err := h.Prices([]int{1, 2}); err != nil {
+		t.Errorf("what is known has no price any more: %v", err)
 	}
 }
 

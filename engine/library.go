@@ -14,6 +14,10 @@ const ProgramsKept = 96
 // may share it, so that what was compiled for a plan is there when it is carried out. Several goroutines may ask for
 // prices; the programs belong to one replica at a time.
 type Library[K comparable] struct {
+	// Until, if set, ends what compiles for a price: from the time that it returns an error on, Prices returns that error
+	// for what it doesn't know yet. Several goroutines call it.
+	Until func() error
+
 	net      Network[K]
 	programs Cache[K]
 
@@ -84,6 +88,11 @@ func (l *Library[K]) Program(key K) (*Program, error) { return l.programs.Get(ke
 
 // price compiles a program and keeps its price.
 func (l *Library[K]) price(key K) error {
+	if l.Until != nil {
+		if err := l.Until(); err != nil {
+			return err
+		}
+	}
 	p, err := l.programs.Get(key)
 	if err != nil {
 		return err

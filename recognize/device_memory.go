@@ -55,7 +55,7 @@ func (c Memory) CardBudget(d *Device) (bytes int64, why string, err error) {
 	why = fmt.Sprintf("%s of the card's %s are free or this program's", words.Binary(d.Context()+now.Free), words.Binary(now.Total))
 	asked, what, err := c.given()
 	if err == nil && asked == 0 && c.Fraction > 0 {
-		asked, what = int64(c.Fraction*float64(now.Total)), fmt.Sprintf("memory_fraction %g of the card's %s", c.Fraction, words.Binary(now.Total))
+		asked, what = ShareOf(c.Fraction, now.Total), fmt.Sprintf("memory_fraction %g of the card's %s", c.Fraction, words.Binary(now.Total))
 	}
 	if asked > 0 && asked < bytes {
 		bytes, why = asked, what

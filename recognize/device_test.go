@@ -153,6 +153,7 @@ func TestCardBudget(t *testing.T) {
 		"others use most":     {Memory{}, 16 * gib, 12 * gib, 5*gib - gib/4, "5.00 GiB of the card's 16.00 GiB are free"},
 		"a limit":             {Memory{Limit: "2GiB"}, 16 * gib, gib / 4, 2 * gib, "memory_limit"},
 		"a fraction":          {Memory{Limit: "auto", Fraction: 0.25}, 16 * gib, gib / 4, 4 * gib, "memory_fraction 0.25 of the card's 16.00 GiB"},
+		"less than a byte":    {Memory{Limit: "auto", Fraction: 1e-12}, 16 * gib, gib / 4, 1, "memory_fraction 1e-12 of the card's 16.00 GiB"},
 		"a fraction of both":  {Memory{Limit: "2GiB", Fraction: 0.5}, 16 * gib, gib / 4, gib, "memory_fraction 0.5 of memory_limit 2GiB"},
 		"more than there is":  {Memory{Limit: "20GiB"}, 16 * gib, gib / 4, 16*gib - gib/4, "are free or this program's"},
 		"a small card":        {Memory{}, gib / 4, 0, gib/4 - gib/32, "256.0 MiB of the card's 256.0 MiB"},
@@ -218,5 +219,14 @@ func TestCardKernels(t *testing.T) {
 	}
 	if kernels("Tesla T4", "libcublas.so.12 12.2.1", "12.2.1") == here || kernels("RTX 2080", "libcublas.so.12 12.4.5", "12.4.5") == here {
 		t.Error("another card or cuBLAS has the same kernels")
+	}
+}
+
+// A share of the memory that comes to no byte is a limit of one: 0 would be none.
+func TestBudgetOfLessThanAByte(t *testing.T) {
+	for _, limit := range []string{"auto", "1GiB"} {
+		if bytes, why, err := (Memory{Limit: limit, Fraction: 1e-12}).Budget(); err != nil || bytes != 1 {
+			t.Errorf("%s: a budget of %d (%s), %v, want 1 byte", limit, bytes, why, err)
+		}
 	}
 }

@@ -30,8 +30,8 @@ func (c Memory) Budget() (bytes int64, why string, err error) {
 	if share == 0 {
 		share, name = autoShare, ""
 	}
-	if base := m.Base(); base > 0 && (bytes == 0 || int64(share*float64(base)) < bytes) {
-		bytes, why = int64(share*float64(base)), fmt.Sprintf("%s%g of %s", name, share, words.Bytes(base))
+	if base := m.Base(); base > 0 && (bytes == 0 || ShareOf(share, base) < bytes) {
+		bytes, why = ShareOf(share, base), fmt.Sprintf("%s%g of %s", name, share, words.Bytes(base))
 		if m.Limit > 0 {
 			why += " that " + m.Source + " allows"
 		}
@@ -50,5 +50,8 @@ func (c Memory) given() (bytes int64, why string, err error) {
 	if c.Fraction == 0 {
 		return bytes, "memory_limit", nil
 	}
-	return max(int64(c.Fraction*float64(bytes)), 1), fmt.Sprintf("memory_fraction %g of memory_limit %s", c.Fraction, c.Limit), nil
+	return ShareOf(c.Fraction, bytes), fmt.Sprintf("memory_fraction %g of memory_limit %s", c.Fraction, c.Limit), nil
 }
+
+// ShareOf is a share of so many bytes, and at least one: 0 would be no limit.
+func ShareOf(share float64, bytes int64) int64 { return max(int64(share*float64(bytes)), 1) }

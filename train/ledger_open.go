@@ -13,6 +13,9 @@ import (
 
 // open makes the folder this run's own, finds what the run goes on from, and refuses what doesn't fit the settings.
 func (l *ledger) open(o *Origin) error {
+	if err := l.cfg.Run.CheckFolder(); err != nil {
+		return err
+	}
 	if err := checkpoint.MakeDir(l.dir); err != nil {
 		return fmt.Errorf("checkpoint_dir: %w", err)
 	}

@@ -63,7 +63,7 @@ func (r *run) listPasses() (*passes, error) {
 // list adds the passes over a stretch of what a loader gives.
 func (r *run) list(p *passes, l *data.Loader, s update.Span, ask update.Ask) ([]update.Met, error) {
 	runner := update.NewRunner(r.net, r.replica, r.cfg.Optimizer.BatchSize)
-	runner.Fit = r.fit()
+	runner.Fit, runner.Until = r.fit(), r.library.Until
 	met, left, err := runner.Shapes(l, s, ask)
 	if err != nil {
 		return nil, err

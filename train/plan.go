@@ -14,6 +14,7 @@ import (
 	"konkanitrain/internal/words"
 	"konkanitrain/model"
 	"konkanitrain/op"
+	"konkanitrain/recognize"
 	"konkanitrain/update"
 )
 
@@ -46,7 +47,7 @@ type PlanOptions struct {
 //
 // A card is one worker whose micro-batches have up to batch_size rows. Its programs are those that a run on it has.
 //
-// A run that doesn't fit is no error. An error says what in the configuration, the options or the manifests makes no
+// A run that doesn't fit is no error, but for a huge network whose weights alone don't. An error says what in the configuration, the options or the manifests makes no
 // run.
 func Plan(ctx context.Context, cfg Config, o PlanOptions) (*PlanReport, error) {
 	defer leanHeap()()
@@ -109,6 +110,7 @@ func newPlanner(ctx context.Context, cfg Config, o PlanOptions) (*planner, error
 		return nil, err
 	}
 	p.library = engine.NewLibrary(network)
+	p.library.Until = until(ctx)
 	if o.Card != nil {
 		p.workers = 1
 	}
@@ -194,7 +196,24 @@ func (p *planner) count() error {
 	}
 	p.equip(p.null)
 	p.pool.SetLimit(limit)
-	return nil
+	return p.refuseHuge()
+}
+
+// huge is the number of parameters from which on a network is not priced, which takes minutes, where it is known before
+// that nothing would fit.
+const huge = 100_000_000
+
+// refuseHuge is an error where a huge network's weights, and what AdamW keeps of them, are over the limit with a single
+// worker, whatever else is chosen.
+func (p *planner) refuseHuge() error {
+	n, u, limit := p.parameters().Total, p.null.Usage(), p.pool.Usage().Limit
+	least := u.Flat() - u.Gradients + u.Gradients/int64(p.workers)
+	if n < huge || limit == 0 || least <= limit {
+		return nil
+	}
+	return fmt.Errorf("it doesn't fit: the %s of %s alone take %s, and %s are allowed (%s): use a smaller network, "+
+		"or a machine with more memory; nothing else would help, so nothing else was looked at",
+		p.cfg.flatBuffers(), words.Count(n, "parameter"), words.Binary(least), words.Binary(limit), p.limitFrom)
 }
 
 // limit is the most that the run may hold, in bytes, and why.
@@ -211,7 +230,7 @@ func (p *planner) limit() (bytes int64, why string, err error) {
 		return p.cfg.Run.memory().Budget()
 	}
 	if f, whole := p.cfg.Run.MemoryFraction, bytes; f > 0 {
-		bytes, why = int64(f*float64(bytes)), fmt.Sprintf("memory_fraction %g of %s, %s", f, words.Binary(whole), why)
+		bytes, why = recognize.ShareOf(f, bytes), fmt.Sprintf("memory_fraction %g of %s, %s", f, words.Binary(whole), why)
 	}
 	return bytes, why, nil
 }

@@ -85,6 +85,8 @@ type Options struct {
 	Program string
 	// Device is what RunConfig.OpenDevice has opened; nil: Run does that itself. Run closes it in any case.
 	Device *recognize.Device
+	// Begun, if set, is called when all is prepared: until then a run that is stopped saves nothing.
+	Begun func()
 
 	buffersOnly bool              // for tests: nothing beside buffers counts under the limit
 	computing   *recognize.Device // for tests: makes the replica in place of Device
@@ -101,7 +103,8 @@ type Result struct {
 }
 
 // Run trains as cfg says, and shows how it goes on. When ctx ends, the update in hand is finished and saved, and the
-// error is ErrInterrupted. Where something else stops the run and the weights are sound, they are saved as well.
+// error is ErrInterrupted; before the first update, while all is prepared, nothing is saved, and the error is the
+// context's. Where something else stops the run and the weights are sound, they are saved as well.
 func Run(ctx context.Context, cfg Config, o Options) (*Result, error) {
 	defer leanHeap()()
 	if o.Device != nil {
@@ -112,6 +115,9 @@ func Run(ctx context.Context, cfg Config, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer r.close()
+	if o.Begun != nil {
+		o.Begun()
+	}
 	r.replica.Trim() // compiling has left garbage
 	err = r.ending(ctx)
 	r.status = statusOf(err)

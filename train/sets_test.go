@@ -75,5 +75,5 @@ func TestErrorsOfTheStart(t *testing.T) {
 	testkit.MustFail(t, r.ledger.save(true), "heads 5")
 	testkit.MustFail(t, r.ledger.checkSpace(), "heads 5")
 	r.cfg.Model.Heads = 5
-	testkit.MustFail(t, r.allocate(), "heads 5")
+	testkit.MustFail(t, r.allocate(t.Context()), "heads 5")
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // setUp brings a run to the point where its first update can be made. What can be refused is refused before
-// anything large is allocated.
+// anything large is allocated. When ctx ends, setting up does too, soon, and the error is its cause: nothing is saved.
 func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 		func() error { return r.loadData(ctx) },
 		r.setWarmup,
 		r.at("Data Loaded"),
-		r.allocate,
+		func() error { return r.allocate(ctx) },
 		r.at("Model Built"),
 		r.restore,
 		r.at("Weights Ready"),
@@ -64,14 +64,25 @@ func setUp(ctx context.Context, cfg Config, o Options) (*run, error) {
 		r.begin,
 		r.listen,
 		r.show,
+		until(ctx),
 	} {
-		if err := part(); err != nil {
+		err := context.Cause(ctx)
+		if err == nil {
+			err = part()
+		}
+		if err != nil {
 			err = r.withUsers(r.withMemoryAdvice(err))
 			r.close()
 			return nil, err
 		}
 	}
+	r.library.Until = nil // an update that is begun is finished
 	return r, nil
+}
+
+// until is an error once ctx has ended: its cause.
+func until(ctx context.Context) func() error {
+	return func() error { return context.Cause(ctx) }
 }
 
 // at is a part of setting up that only logs the memory.
@@ -105,7 +116,7 @@ func (r *run) openDevice(o Options) (err error) {
 }
 
 // allocate makes the network, what makes updates of it, and what scores it.
-func (r *run) allocate() error {
+func (r *run) allocate(ctx context.Context) error {
 	r.net = r.cfg.Network(r.ledger.state.Vocabulary.Size())
 	counts := model.Count(r.net)
 	r.ledger.state.Parameters = counts.Total
@@ -118,6 +129,7 @@ func (r *run) allocate() error {
 		return err
 	}
 	r.library = engine.NewLibrary(network)
+	r.library.Until = until(ctx)
 	r.account(0)
 	workers, err := r.chooseWorkers(r.library)
 	if err != nil {

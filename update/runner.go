@@ -15,6 +15,9 @@ type Runner struct {
 	Replica Replica
 	Fit     *Fit // its own, until a shared one is put in its place
 
+	// Until, if set, ends Shapes, with its error, from the time that it returns one on. Several goroutines call it.
+	Until func() error
+
 	*work          // the window at hand
 	ahead *work    // the next one, where the replica takes up inputs ahead; its window is nil where it has none
 	steps *stepper // nil before Steps

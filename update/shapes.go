@@ -54,6 +54,11 @@ func (r *Runner) Shapes(w Windows, s Span, ask Ask) (met []Met, left []Left, err
 			var rows []data.Length
 			// Window by window, since a loader keeps the order of few epochs at a time.
 			for n := int(next.Add(1)) - 1; n < s.Count; n = int(next.Add(1)) - 1 {
+				if r.Until != nil {
+					if errs[i] = r.Until(); errs[i] != nil {
+						return
+					}
+				}
 				epoch, k := s.Epoch+(s.From+n)/per, (s.From+n)%per
 				rows = w.Lengths(epoch, k, rows[:0])
 				batches, err := d.deal(rows, ask)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"konkanitrain/internal/settings"
+	"konkanitrain/internal/words"
 	"konkanitrain/recognize"
 	"konkanitrain/train"
 )
@@ -53,23 +54,28 @@ func (e *usageError) Error() string { return e.err.Error() }
 // Unwrap is the mistake.
 func (e *usageError) Unwrap() error { return e.err }
 
+// errPanic is the error of a command that has panicked.
+var errPanic = errors.New("a mistake in the program itself")
+
 // errHelpWanted is the error of -h and --help.
 var errHelpWanted = errors.New("help wanted")
 
 // run does what the arguments ask for and returns the exit code. Nothing that it calls can end the program with
 // a panic, in so far as the panic is in the same goroutine.
-func run(args []string, s streams) (code int) {
-	defer func() {
-		if r := recover(); r != nil {
-			reportPanic(s.err, args, r, debug.Stack())
-			code = exitBroken
-		}
-	}()
+func run(args []string, s streams) int {
 	cmd, rest, err := choose(args)
 	if err == nil {
 		ctx, stop := interruptible(s.err, cmd)
 		defer stop()
-		err = cmd.run(ctx, rest, s)
+		err = untilStopped(ctx, func() (err error) {
+			defer func() {
+				if r := recover(); r != nil {
+					reportPanic(s.err, args, r, debug.Stack())
+					err = errPanic
+				}
+			}()
+			return cmd.run(ctx, rest, s)
+		})
 	}
 	if errors.Is(err, errHelpWanted) {
 		err = printHelp(s.out, cmd.name)
@@ -120,6 +126,8 @@ func report(w io.Writer, err error) int {
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.Is(err, errPanic): // is told already
+		return exitBroken
 	case errors.As(err, &usage):
 		printProblems(w, usage.err)
 		fmt.Fprintf(w, "`%s` says what is possible.\n", strings.TrimSpace("konkanitrain help "+usage.command))
@@ -153,10 +161,14 @@ func printProblems(w io.Writer, err error) {
 
 // reportPanic explains a panic: it is a mistake in this program, whatever the user did.
 func reportPanic(w io.Writer, args []string, what any, stack []byte) {
+	line := programName
+	for _, arg := range args {
+		line += " " + words.Shell(arg)
+	}
 	fmt.Fprintf(w, `konkanitrain: stopped by a mistake in the program itself: %v
 Checkpoints saved so far are whole: --resume auto goes on from the newest one.
 Please report this, with the command line and all of the text below:
-  konkanitrain %s
+  %s
 %s
-%s`, what, strings.Join(args, " "), buildText(), stack)
+%s`, what, line, buildText(), stack)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"konkanitrain/internal/settings"
+	"konkanitrain/internal/words"
 	"konkanitrain/recognize"
 )
 
@@ -91,7 +92,7 @@ func (c *evalConfig) concludes(j *recognize.Judge, d recognize.Decoding, already
 	if err := saveDecoding(c.SaveDecoding, c.decoding, d, "for "+c.Checkpoint+", by eval on "+strings.Join(c.Manifest, ", ")); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "written  %s: --decoding %s\n", c.SaveDecoding, c.SaveDecoding)
+	_, err = fmt.Fprintf(s.out, "written  %s: --decoding %s\n", c.SaveDecoding, words.Shell(c.SaveDecoding))
 	return err
 }
 
@@ -110,7 +111,7 @@ func flagsOf(d decoding, tuned recognize.Decoding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "--decoder %s --beam_width %d", tuned.Decoder, tuned.Width)
 	if d.LM != "" {
-		fmt.Fprintf(&b, " --lm %s --lm_weight %v", d.LM, tuned.LMWeight)
+		fmt.Fprintf(&b, " --lm %s --lm_weight %v", words.Shell(d.LM), tuned.LMWeight)
 	}
 	fmt.Fprintf(&b, " --length_weight %v", tuned.LengthWeight)
 	if tuned.Decoder == recognize.Joint || tuned.Decoder == recognize.Rescore {

@@ -20,9 +20,9 @@ const bounce = 500 * time.Millisecond
 // (SIGPIPE): Ctrl-C ends a "| tee" too, and the next line written would end the program before it has saved. The
 // function returned gives the signals back.
 func interruptible(w io.Writer, cmd command) (context.Context, func()) {
-	onStop := &atomic.Value{}
-	onStop.Store(cmd.onStop)
-	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), onStopKey{}, onStop))
+	stopping := &stop{}
+	stopping.text.Store(&cmd.onStop)
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), stopKey{}, stopping))
 	signals, pipe := make(chan os.Signal, 2), make(chan os.Signal, 1)
 	done := make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -51,7 +51,7 @@ func interruptible(w io.Writer, cmd command) (context.Context, func()) {
 				os.Exit(exitInterrupted)
 			}
 			cancel()
-			fmt.Fprintf(w, "\nInterrupted: %s. Once more stops at once.\n", onStop.Load())
+			fmt.Fprintf(w, "\nInterrupted: %s. Once more stops at once.\n", *stopping.text.Load())
 		}
 	}()
 	return ctx, func() {
@@ -62,12 +62,52 @@ func interruptible(w io.Writer, cmd command) (context.Context, func()) {
 	}
 }
 
-// onStopKey is the key under which a context of interruptible has what its first signal is said to do.
-type onStopKey struct{}
+// stop is what the first signal does, as far as it is known when the command has begun.
+type stop struct {
+	text     atomic.Pointer[string] // what it is said to do
+	finishes atomic.Bool            // it has the command finish something, which may take its time
+}
 
-// sayOnStop changes what the first signal is said to do, by settings that are known when the command has begun.
+// stopKey is the key under which a context of interruptible has its *stop.
+type stopKey struct{}
+
+// sayOnStop changes what the first signal is said to do.
 func sayOnStop(ctx context.Context, text string) {
-	if onStop, ok := ctx.Value(onStopKey{}).(*atomic.Value); ok {
-		onStop.Store(text)
+	if s, ok := ctx.Value(stopKey{}).(*stop); ok {
+		s.text.Store(&text)
 	}
+}
+
+// finishOnStop says that from now on the first signal has something finished: it is waited for.
+func finishOnStop(ctx context.Context, text string) {
+	sayOnStop(ctx, text)
+	if s, ok := ctx.Value(stopKey{}).(*stop); ok {
+		s.finishes.Store(true)
+	}
+}
+
+// grace is how long a command that has nothing to finish may take to stop.
+const grace = time.Second
+
+// untilStopped runs a command. Where it has nothing to finish and doesn't stop within grace of the first signal, as in
+// the middle of a large network's program that is compiled, it is left where it stands: the error is the context's, and
+// the program ends.
+func untilStopped(ctx context.Context, command func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- command() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	s, _ := ctx.Value(stopKey{}).(*stop)
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(grace):
+	}
+	if s != nil && s.finishes.Load() {
+		return <-done
+	}
+	return context.Cause(ctx)
 }

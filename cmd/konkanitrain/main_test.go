@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"konkanitrain/internal/testkit"
+	"konkanitrain/recognize"
 	"konkanitrain/train"
 )
 
@@ -191,4 +192,15 @@ func TestNearestFlag(t *testing.T) {
 			t.Errorf("%s: no guess %s in %s", given, want, stderr)
 		}
 	}
+}
+
+// What is printed to be typed is quoted for a shell.
+func TestCommandsAreQuoted(t *testing.T) {
+	got := flagsOf(decoding{LM: "my lm.arpa"}, recognize.Decoding{Decoder: recognize.Beam, Width: 8, LMWeight: 0.5})
+	if want := "--decoder beam --beam_width 8 --lm 'my lm.arpa' --lm_weight 0.5 --length_weight 0"; got != want {
+		t.Errorf("flags %s, want %s", got, want)
+	}
+	var stderr bytes.Buffer
+	reportPanic(&stderr, []string{"eval", "--checkpoint", "my runs"}, "why", nil)
+	testkit.MustContain(t, stderr.String(), "\n  konkanitrain eval --checkpoint 'my runs'\n")
 }

@@ -87,10 +87,11 @@ func reportProcess(p memory.Process, own string) processReport {
 	}
 	r.Konkanitrain, r.End, r.Ends = cmd.name, fmt.Sprintf("kill -INT %d", p.PID), cmd.onStop
 	if cmd.saves {
-		r.Ends = fmt.Sprintf("finishes its update, saves, exits with code %d", exitInterrupted)
+		r.Ends = fmt.Sprintf("saves if it has begun to train and doesn't only measure (find_lr, profile_steps), exits with code %d", exitInterrupted)
 		for _, path := range memory.Open(p.PID) {
 			if control.Listens(path) {
 				r.CheckpointDir = path
+				r.Ends = fmt.Sprintf("finishes its update, saves, exits with code %d", exitInterrupted)
 			}
 		}
 	}

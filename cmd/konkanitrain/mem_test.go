@@ -82,7 +82,7 @@ func TestReportProcess(t *testing.T) {
 	}{
 		{memory.Process{PID: 5, Program: "/bin/bash", Command: []string{"bash", "konkanitrain"}}, ""},
 		{memory.Process{PID: 5, Program: "/opt/konkanitrain (deleted)", Command: []string{"x", "--batch_size", "3"}},
-			"  konkanitrain train; `kill -INT 5` ends it: finishes its update, saves, exits with code 130\n"},
+			"  konkanitrain train; `kill -INT 5` ends it: saves if it has begun to train and doesn't only measure (find_lr, profile_steps), exits with code 130\n"},
 		{memory.Process{PID: 5, Program: "/opt/konkanitrain-gpu", Command: []string{"x", "eval"}}, "  konkanitrain eval; `kill -INT 5` ends it: stopping\n"},
 		{memory.Process{PID: 5, Program: "/opt/konkanitrain-cpu", Command: []string{"x", "eval"}}, ""},
 		{memory.Process{PID: 6, Program: "/opt/kt", Command: []string{"kt", "train"}}, "  konkanitrain train; `kill -INT 6` ends it"},

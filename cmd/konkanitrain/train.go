@@ -18,7 +18,7 @@ import (
 func trainCommand() command {
 	return command{
 		name: "train", args: "[flags]", summary: "train a model, or go on with one (--resume auto); the default command",
-		onStop: "finishing this update and saving", saves: true, run: runTrain,
+		onStop: "stopping; training hasn't begun, and nothing is saved", saves: true, run: runTrain,
 	}
 }
 
@@ -36,10 +36,17 @@ func runTrain(ctx context.Context, args []string, s streams) error {
 		return o.usage(err)
 	}
 	o.sayEmpty(s.out)
-	if r := config.Run; r.FindLR || r.ProfileSteps > 0 {
-		sayOnStop(ctx, "finishing this update and showing what was measured; nothing is saved")
+	if o.origin != nil && o.origin.Checkpoint != nil {
+		sayOnStop(ctx, "stopping; training hasn't gone on yet, and the checkpoint stays as it is")
 	}
-	_, err = train.Run(ctx, config, train.Options{Out: s.out, Origin: o.origin, Device: o.device, Program: ownName()})
+	begun := func() {
+		if r := config.Run; r.FindLR || r.ProfileSteps > 0 {
+			finishOnStop(ctx, "finishing this update and showing what was measured; nothing is saved")
+		} else {
+			finishOnStop(ctx, "finishing this update and saving")
+		}
+	}
+	_, err = train.Run(ctx, config, train.Options{Out: s.out, Origin: o.origin, Device: o.device, Program: ownName(), Begun: begun})
 	return err
 }
 
@@ -154,6 +161,10 @@ func (o *trainOptions) checkMachine(config *train.Config) error {
 	if err := errors.Join(o.checkInputs(config), failed); err != nil {
 		device.Close()
 		return err // and no folder is made
+	}
+	if err := r.CheckFolder(); err != nil {
+		device.Close()
+		return settings.About("checkpoint_dir", err)
 	}
 	problems := []error{writable("checkpoint_dir", r.CheckpointDir)}
 	if r.LogDir != "" {

@@ -1,0 +1,25 @@
+package train
+
+import (
+	"testing"
+
+	"konkanitrain/internal/testkit"
+)
+
+// Of a network whose weights alone are over the limit nothing is compiled: the numbers say why it can't fit.
+func TestPlanOfAHugeNetwork(t *testing.T) {
+	cfg := Default()
+	cfg.Model.EncoderLayers, cfg.Model.DecoderLayers = 1000, 1000
+	_, err := Plan(t.Context(), cfg, PlanOptions{Seconds: 8, TokensPerSecond: 10, Memory: 8 << 30})
+	testkit.MustFail(t, err, "it doesn't fit: the weights, gradients and moments of ", " parameters alone take ", "GiB, and 8.00 GiB are allowed (as --memory says)")
+}
+
+// A share of the memory that comes to no byte is a limit all the same.
+func TestPlanOfNoMemory(t *testing.T) {
+	cfg := Default()
+	cfg.Model.EncoderLayers, cfg.Model.DecoderLayers, cfg.Run.MemoryFraction = 1, 0, 1e-12
+	r, err := Plan(t.Context(), cfg, PlanOptions{Seconds: 1, TokensPerSecond: 5, Memory: 1 << 30})
+	if err != nil || r.Verdict != TooLarge || r.Limit != 1 {
+		t.Errorf("%+v, %v, want a limit of 1 byte, which is too little", r, err)
+	}
+}
