@@ -216,11 +216,16 @@ func (c *Cutter) tail(l levels, n int) int {
 }
 
 // pause finds the pause of a piece in which to cut it, as its frames: the first clear one, unless a much longer one
-// follows soon; where none is clear the longest. The end of the sound is no pause.
+// follows soon; where none is clear the longest, of those up to which a piece is no longer than phrases were, if there
+// are any. The end of the sound is no pause.
 func (c *Cutter) pause(l levels, last bool) (from, to int, ok bool) {
 	earliest, clearly := max(min(c.o.Phrases.early(), len(l.energy)/4), 1), c.o.Phrases.clearly()
 	best, until := 0, len(l.energy) // frames of the pause chosen, and up to where a longer one may follow
-	for at := 0; at < until; {
+	longest := len(l.energy)
+	if c.o.Phrases.Longest > 0 {
+		longest = frames(c.o.Phrases.Longest)
+	}
+	for at := 0; at < until && (best == 0 || at <= longest); {
 		end := l.quietFrom(at)
 		pause := end-at >= least && l.clear(at, end) && !(last && end == len(l.energy))
 		if pause && at >= earliest && float64(end-at) >= longer*float64(best) {
