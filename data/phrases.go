@@ -26,7 +26,7 @@ func Phrases(ctx context.Context, s *Set) (cut.Phrases, error) {
 		samples, rate := s.sound(i)
 		seconds[i] = float64(samples) / float64(max(rate, 1))
 	}
-	p.Typical, p.Longest = middle(seconds), slices.Max(seconds)
+	p.Typical, p.Longest = middle(seconds), quantile(seconds, nearlyAll)
 	var reader audio.Reader
 	var before, within, behind []float64
 	for k := range min(measured, n) {
@@ -46,6 +46,10 @@ func Phrases(ctx context.Context, s *Set) (cut.Phrases, error) {
 	p.MostBefore, p.MostBehind = quiet(quantile(before, common)), quiet(quantile(behind, common))
 	return p, nil
 }
+
+// nearlyAll is the share of the utterances that are no longer than the longest is said to be: of single words some are
+// not cut out of their recordings, and with the length of such a one several words would be taken for one.
+const nearlyAll = 0.99
 
 // common is what this share of the utterances has, or less of it.
 const common = 0.9

@@ -206,16 +206,21 @@ func (c *Cutter) tail(l levels, n int) int {
 }
 
 // pause finds the pause of a piece in which to cut it, as its frames: the first clear one, unless a much longer one
-// follows soon; where none is clear the longest, if the piece has to be cut. The last one has to be only where it is
-// longer than phrases are. The end of the sound is no pause.
+// follows soon; where none is clear the longest, if the piece has to be cut, of those up to which it is no longer than
+// phrases were, if there are any. The last one has to be only where it is longer than phrases are. The end of the sound
+// is no pause.
 func (c *Cutter) pause(l levels, last bool) (from, to int, ok bool) {
 	earliest, clearly := max(min(c.o.Phrases.early(), len(l.energy)/4), 1), c.o.Phrases.clearly()
 	shortest := least
 	if longest := c.o.Phrases.longest(); last && (longest == 0 || len(l.energy) <= longest) {
 		shortest = clearly
 	}
+	phrase := len(l.energy) // frames that a phrase has at most
+	if c.o.Phrases.Longest > 0 {
+		phrase = frames(c.o.Phrases.Longest)
+	}
 	best, until := 0, len(l.energy) // frames of the pause chosen, and up to where a longer one may follow
-	for at := 0; at < until; {
+	for at := 0; at < until && (best == 0 || at <= phrase); {
 		end := l.quietFrom(at)
 		pause := end-at >= shortest && l.clear(at, end) && !(last && end == len(l.energy))
 		if pause && at >= earliest && float64(end-at) >= longer*float64(best) {

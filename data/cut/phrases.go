@@ -9,7 +9,7 @@ import (
 // like them. Quiet is what [Quiet] measures.
 type Phrases struct {
 	Typical float64 `json:"typical"` // the middle length
-	Longest float64 `json:"longest"` // 0 where it isn't known
+	Longest float64 `json:"longest"` // hardly any is longer; 0 where it isn't known
 	Before  float64 `json:"before"`  // quiet before what is said, the middle one
 	Within  float64 `json:"within"`  // the longest pause that is common in what is said
 	Behind  float64 `json:"behind"`  // quiet behind it, the middle one

@@ -59,6 +59,24 @@ func TestPiecesAreLikePhrases(t *testing.T) {
 	}
 }
 
+// Pauses that are hardly clear are cut in where a piece would be longer than phrases were, though a long pause follows.
+func TestPiecesAreNoLongerThanPhrases(t *testing.T) {
+	x := sound(1e-4, 0.4, -0.22, 0.35, -0.22, 0.4, -2, 0.4, -0.22, 0.4)
+	want := []float64{0, 0.4, 0.62, 0.97, 1.19, 1.59, 3.59, 3.99, 4.21, 4.61}
+	for _, longest := range []float64{0.45, 0.65} {
+		var got []float64
+		for _, p := range pieces(t, Options{Rate: rate, Longest: 4, Overlap: 1, Phrases: Phrases{Typical: 0.4, Longest: longest}}, x, 0, 0, 1000) {
+			got = append(got, float64(p.start)/rate, float64(p.end)/rate)
+			if seconds := float64(len(p.wave)) / rate; seconds > longest {
+				t.Errorf("a piece of %.2f s, where phrases have %g s at most", seconds, longest)
+			}
+		}
+		if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 0.021 }) {
+			t.Errorf("phrases of up to %g s: pieces %.2f, want %.2f", longest, got, want)
+		}
+	}
+}
+
 // A word may fade for long and softly, and stays whole; what is behind it is left out all the same.
 func TestSlowFades(t *testing.T) {
 	x := sound(1e-4, 3, -1.5, 3, -1.5, 3, -1)
