@@ -2,6 +2,7 @@ package data
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"konkanitrain/data/audio"
@@ -9,7 +10,7 @@ import (
 )
 
 // measured is in how many utterances of a set Phrases measures the quiet: enough for the middle one, and soon read.
-const measured = 32
+const measured = 50
 
 // Phrases says what the utterances of a set are like, so that long recordings can be cut into pieces like them. Lengths
 // are those of all utterances, as their speed is without augmentation; quiet is measured in some, spread evenly over
@@ -25,9 +26,9 @@ func Phrases(ctx context.Context, s *Set) (cut.Phrases, error) {
 		samples, rate := s.sound(i)
 		seconds[i] = float64(samples) / float64(max(rate, 1))
 	}
-	p.Typical, p.Longest = middle(seconds), slices.Max(seconds)
+	p.Typical, p.Longest = middle(seconds), quantile(seconds, nearlyAll)
 	var reader audio.Reader
-	var before, behind []float64
+	var before, within, behind []float64
 	for k := range min(measured, n) {
 		if ctx.Err() != nil {
 			return p, context.Cause(ctx)
@@ -37,13 +38,21 @@ func Phrases(ctx context.Context, s *Set) (cut.Phrases, error) {
 		if err != nil {
 			continue // is found, and told, where it is trained on
 		}
-		if a, b, ok := cut.Quiet(wave, u.Rate()); ok {
-			before, behind = append(before, a), append(behind, b)
+		if a, b, c, ok := cut.Quiet(wave, u.Rate()); ok {
+			before, within, behind = append(before, a), append(within, b), append(behind, c)
 		}
 	}
-	p.Before, p.Behind = quiet(middle(before)), quiet(middle(behind))
+	p.Before, p.Within, p.Behind = quiet(middle(before)), quiet(quantile(within, common)), quiet(middle(behind))
+	p.MostBefore, p.MostBehind = quiet(quantile(before, common)), quiet(quantile(behind, common))
 	return p, nil
 }
+
+// nearlyAll is the share of the utterances that are no longer than the longest is said to be: of single words some are
+// not cut out of their recordings, and with the length of such a one several words would be taken for one.
+const nearlyAll = 0.99
+
+// common is what this share of the utterances has, or less of it.
+const common = 0.9
 
 // leastQuiet is the least quiet, in seconds, that is more than a word's soft first or last sound.
 const leastQuiet = 0.05
@@ -57,9 +66,12 @@ func quiet(seconds float64) float64 {
 }
 
 // middle is the lower median, 0 of nothing.
-func middle(x []float64) float64 {
+func middle(x []float64) float64 { return quantile(x, 0.5) }
+
+// quantile is the lowest value that a share of all are not above, 0 of nothing.
+func quantile(x []float64, share float64) float64 {
 	if len(x) == 0 {
 		return 0
 	}
-	return slices.Sorted(slices.Values(x))[(len(x)-1)/2]
+	return slices.Sorted(slices.Values(x))[max(int(math.Ceil(share*float64(len(x))))-1, 0)]
 }

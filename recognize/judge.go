@@ -62,7 +62,7 @@ func (j *Judge) Confidences() *Confidences {
 // String says whether confidences are calibrated.
 func (c *Confidences) String() string {
 	if c.Calibration == nil {
-		return "as they are measured: " + c.Why
+		return "not calibrated: " + c.Why
 	}
 	return fmt.Sprintf("calibrated on %s (slope %.4f, offset %.4f)", words.Count(c.Words, "word"), c.Calibration.Slope, c.Calibration.Offset)
 }

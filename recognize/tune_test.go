@@ -107,5 +107,5 @@ func TestJudge(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	_, err := j.Calibrate()
-	testkit.MustFail(t, err, "it takes 20, with some of each")
+	testkit.MustFail(t, err, "it takes 20, some right and some wrong")
 }

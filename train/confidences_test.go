@@ -187,7 +187,7 @@ func TestTooFewToCalibrate(t *testing.T) {
 	var told bytes.Buffer
 	r := biased(t, cfg, &told)
 	mustEnd(t, r)
-	testkit.MustContain(t, told.String(), "confidences of words, best weights: as they are measured: of ", "it takes 20, with some of each")
+	testkit.MustContain(t, told.String(), "confidences of words, best weights: not calibrated: of ", "it takes 20, some right and some wrong")
 	mustNotContain(t, readFile(t, filepath.Join(r.ledger.best, checkpoint.ModelFile)), "confidences")
 	r.close()
 	if c := mustLoad(t, cfg.Run.CheckpointDir).Calibration(); c != nil {

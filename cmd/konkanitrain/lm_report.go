@@ -88,7 +88,7 @@ func (r lmReport) comment() string {
 	if r.Units == ngram.Characters {
 		space = ", " + ngram.Space + " for a space"
 	}
-	return fmt.Sprintf("n-grams of %s%s, order %d, modified Kneser-Ney, by konkanitrain lm\n%s, %s", r.Units, space, r.Order,
+	return fmt.Sprintf("%s%s, order %d, modified Kneser-Ney, by konkanitrain lm\n%s, %s", r.Units.Heading(), space, r.Order,
 		words.Count(r.Estimate.Sentences, "sentence"), words.Count(r.Estimate.Words, r.Units.Noun()))
 }
 

@@ -116,12 +116,7 @@ func (o *sheet) passOver(dir string) {
 func (o *sheet) open() error {
 	kept, err := os.ReadFile(o.progress())
 	if errors.Is(err, fs.ErrNotExist) {
-		if o.file, err = os.OpenFile(o.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("output: %s is there already, and %s, by which it could be gone on with, isn't: name another file, or remove it", o.path, o.progress())
-		} else if err != nil {
-			return fmt.Errorf("output: %w", err)
-		}
-		if err := errors.Join(checkpoint.LockFile(o.file), o.save()); err != nil {
+		if err := o.begin(); err != nil {
 			return err
 		}
 	} else if err != nil {
@@ -134,6 +129,26 @@ func (o *sheet) open() error {
 	o.bytes = o.state.Bytes
 	o.w, err = transcript.Continue(o.format, counted{o.file, &o.bytes}, o.state.Mark)
 	return err
+}
+
+// begin makes the file. One that is there already has to be empty, as a start leaves it that was killed, or for whose
+// state there was no room on the disk.
+func (o *sheet) begin() error {
+	there := fmt.Errorf("output: %s is there already, and %s, by which it could be gone on with, isn't: name another file, or remove it", o.path, o.progress())
+	if stat, err := os.Stat(o.path); err == nil && (!stat.Mode().IsRegular() || stat.Size() > 0) {
+		return there
+	}
+	var err error
+	if o.file, err = os.OpenFile(o.path, os.O_WRONLY|os.O_CREATE, 0o666); err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	if err := checkpoint.LockFile(o.file); err != nil {
+		return fmt.Errorf("output: %s: %w", o.path, err)
+	}
+	if stat, err := o.file.Stat(); err != nil || stat.Size() > 0 { // another process has written it meanwhile
+		return errors.Join(there, err)
+	}
+	return o.save()
 }
 
 // goOn opens a file that is half done and cuts off what is behind its state.
@@ -193,6 +208,7 @@ func (o *sheet) save() error {
 		err = os.Rename(o.progress()+".new", o.progress())
 	}
 	if err != nil {
+		os.Remove(o.progress() + ".new") // an error here adds nothing to that of the write
 		return fmt.Errorf("output: %w", err)
 	}
 	return nil

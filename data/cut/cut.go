@@ -3,7 +3,7 @@
 // trained on speech hears a letter even there.
 //
 // A network that normalizes what it hears piece by piece does best on pieces like those that it was trained on, which
-// [Phrases] describe: as long, and with as much silence around them. So long sound is cut in each pause, and of a long
+// [Phrases] describe: as long, and with as much silence around them. So sound is cut in each clear pause, and of a long
 // pause most is left out, where it is steady noise.
 //
 // Where a piece ends depends on the sound of that piece alone: cutting that begins at the start of any piece gives the
@@ -80,7 +80,7 @@ type Cutter struct {
 	sorted []float64 // energies
 	energy []float64 // of each frame of a piece, in dB
 
-	cutting bool // the sound is longer than a piece
+	cutting bool // the sound is longer than a piece, or was cut
 	pausing bool // what is in hand begins in a pause, part of which the piece before has had
 }
 
@@ -125,41 +125,19 @@ func (c *Cutter) Put(x []float32, emit func(Piece) error) error {
 	return nil
 }
 
-// End gives what is left to emit. Sound that is no longer than a piece, nor than phrases are, is one piece: but for
-// silence, and for quiet before and behind it that is much longer than that of phrases.
+// End gives what is left to emit. Sound that is no longer than a piece is one, where there is no clear pause in it: but
+// for silence, and for quiet before and behind it that is much longer than that of phrases.
 func (c *Cutter) End(emit func(Piece) error) error {
-	for len(c.wave) > 0 && (c.cutting || len(c.wave) > c.o.Samples()) {
+	for len(c.wave) > 0 {
 		if err := c.cut(emit); err != nil {
 			return err
 		}
 	}
-	if len(c.wave) == 0 {
-		return nil
-	}
-	l := c.levels(c.wave)
-	if l.nothing() {
-		return nil
-	}
-	c.pausing = true // what is before the sound is like a pause
-	if quiet := c.leading(l); quiet > most*c.o.frame() {
-		c.skip(quiet)
-		l = c.levels(c.wave)
-	}
-	c.pausing = false
-	end := len(c.wave)
-	if tail := c.tail(l, end); end-tail > most*c.o.frame() {
-		end = tail
-	}
-	if longest := c.o.Phrases.longest(); longest > 0 && end > longest*c.o.frame() {
-		c.cutting = true
-		return c.End(emit)
-	}
-	return emit(Piece{Start: c.start, Wave: c.wave[:end]})
+	return nil
 }
 
 // cut takes one piece off, or a pause before it. Where there is no more than a piece the sound has ended.
 func (c *Cutter) cut(emit func(Piece) error) error {
-	c.cutting = true
 	n := min(len(c.wave), c.o.Samples())
 	last := n == len(c.wave)
 	l := c.levels(c.wave[:n])
@@ -167,18 +145,27 @@ func (c *Cutter) cut(emit func(Piece) error) error {
 		c.skip(n)
 		return nil
 	}
-	if quiet := c.leading(l); quiet > 0 {
+	c.cutting = c.cutting || !last
+	slackBefore, slackBehind := 0, 0 // frames
+	if !c.cutting {
+		slackBefore, slackBehind = c.o.Phrases.slackBefore(), c.o.Phrases.slackBehind()
+		c.pausing = true // before the sound it is as in a pause
+	}
+	if quiet := c.leading(l); quiet > slackBefore*c.o.frame() {
 		c.skip(quiet)
 		return nil
 	}
 	end, next, joined := n, n-c.o.overlap(), c.o.overlap()
 	c.pausing = false
 	if from, to, ok := c.pause(l, last); ok {
-		c.pausing = to == len(l.energy)
+		c.cutting, c.pausing = true, to == len(l.energy)
 		end, next = c.sides(l, from, to)
 		end, next, joined = end*c.o.frame(), next*c.o.frame(), 0
 	} else if last {
-		end, next, joined = c.tail(l, n), n, 0
+		next, joined = n, 0
+		if tail := c.tail(l, n); n-tail > slackBehind*c.o.frame() {
+			end = tail
+		}
 	}
 	err := emit(Piece{Start: c.start, Wave: c.wave[:end], Joined: c.joined})
 	c.skip(next)
@@ -201,7 +188,10 @@ func (c *Cutter) leading(l levels) int {
 	if c.joined > 0 || to == len(l.energy) || to < least && !c.pausing || !l.clear(0, to) {
 		return 0
 	}
-	_, end := l.nothingSaid(0, to, &c.sorted)
+	start, end := l.nothingSaid(0, to, &c.sorted)
+	if start == end {
+		return 0
+	}
 	return max(min(l.onset(to)-c.o.Phrases.before(), end), 0) * c.o.frame()
 }
 
@@ -216,13 +206,23 @@ func (c *Cutter) tail(l levels, n int) int {
 }
 
 // pause finds the pause of a piece in which to cut it, as its frames: the first clear one, unless a much longer one
-// follows soon; where none is clear the longest. The end of the sound is no pause.
+// follows soon; where none is clear the longest, if the piece has to be cut, of those up to which it is no longer than
+// phrases were, if there are any. The last one has to be only where it is longer than phrases are. The end of the sound
+// is no pause.
 func (c *Cutter) pause(l levels, last bool) (from, to int, ok bool) {
 	earliest, clearly := max(min(c.o.Phrases.early(), len(l.energy)/4), 1), c.o.Phrases.clearly()
+	shortest := least
+	if longest := c.o.Phrases.longest(); last && (longest == 0 || len(l.energy) <= longest) {
+		shortest = clearly
+	}
+	phrase := len(l.energy) // frames that a phrase has at most
+	if c.o.Phrases.Longest > 0 {
+		phrase = frames(c.o.Phrases.Longest)
+	}
 	best, until := 0, len(l.energy) // frames of the pause chosen, and up to where a longer one may follow
-	for at := 0; at < until; {
+	for at := 0; at < until && (best == 0 || at <= phrase); {
 		end := l.quietFrom(at)
-		pause := end-at >= least && l.clear(at, end) && !(last && end == len(l.energy))
+		pause := end-at >= shortest && l.clear(at, end) && !(last && end == len(l.energy))
 		if pause && at >= earliest && float64(end-at) >= longer*float64(best) {
 			if best < clearly && end-at >= clearly {
 				until = min(end+c.o.Phrases.soon(), until)

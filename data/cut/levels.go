@@ -8,7 +8,6 @@ import (
 // What is a pause, in frames and in dB.
 const (
 	least     = 20   // frames: closures of stops are shorter than 0.2 s
-	most      = 10   // frames of quiet more than phrases have that sound may have on a side which isn't cut
 	longer    = 1.6  // times as long
 	softly    = 10   // frames in which a word may begin, or fade, more softly than speech is
 	rising    = 3.0  // above the pause: there a word begins or fades
@@ -17,6 +16,7 @@ const (
 	noiseStep = 0.35 // of the way from noise to speech, up to which it is noise
 	contrast  = 9.0  // between speech and a pause, at least
 	steady    = 9.0  // from the middle to the loudest frame of a pause in which nothing is said, at most
+	noisy     = 15.0 // above the noise, at most: what is steady and louder is a soft sound
 	silence   = -90  // of nothing, for the logarithm
 	still     = -60  // of full scale, below which nothing is said
 )
@@ -62,13 +62,13 @@ func (l levels) clear(from, to int) bool {
 }
 
 // nothingSaid is where in a pause nothing is said, however softly: the longest stretch of steady noise in it, or of
-// hardly anything, without the frames on its sides in which words fade and begin. sorted is for the middle levels, and
-// comes back.
+// hardly anything, without the frames on its sides in which words fade and begin. Where there is none it is empty, at
+// the end of the pause. sorted is for the middle levels, and comes back.
 func (l levels) nothingSaid(from, to int, sorted *[]float64) (start, end int) {
 	if from == to {
-		return from, to
+		return to, to
 	}
-	steadily := max(still, l.middle(from, to, sorted)+steady)
+	steadily := max(still, min(l.middle(from, to, sorted)+steady, l.noise+noisy))
 	for at := from; at < to; at++ {
 		first := at
 		for at < to && l.energy[at] <= steadily {
@@ -77,6 +77,9 @@ func (l levels) nothingSaid(from, to int, sorted *[]float64) (start, end int) {
 		if at-first > end-start {
 			start, end = first, at
 		}
+	}
+	if start == end {
+		return to, to
 	}
 	softest := max(l.middle(start, end, sorted)+rising, l.speech-faint)
 	for start < end && l.energy[start] > softest {

@@ -22,7 +22,7 @@ func TestPiecesAreLikePhrases(t *testing.T) {
 		{Phrases{Typical: 0.35}, 0.35, 0.8, 1, 0, 0, 30, 30, "the same in pieces that end in pauses"},
 		{Phrases{Typical: 0.9, Before: 0.2, Behind: 0.3}, 0.4, 1.2, 20, 0.2, 0.3, 30, 30, "words with silence"},
 		{Phrases{Typical: 0.9, Before: 0.2, Behind: 0.3}, 0.4, 1.2, 2, 0.2, 0.3, 30, 30, "the same in short pieces"},
-		{Phrases{Typical: 1.2, Before: 0.6, Behind: 0.3}, 0.5, 0.6, 20, 0.4, 0.2, 30, 30, "pauses shorter than the silence"},
+		{Phrases{Typical: 1.2, Before: 0.6, Behind: 0.3}, 0.5, 0.6, 2, 0.4, 0.2, 30, 30, "pauses shorter than the silence"},
 		{Phrases{Typical: 3, Before: 5, Behind: 7}, 1, 3, 20, MostQuiet, MostQuiet, 30, 30, "more silence than stays"},
 		{Sentences(), 2, 1, 20, 0, 0.4, 30, 30, "sentences"},
 		{Sentences(), 0.35, 0.4, 20, 0, 0.4, 8, 20, "words of sentences"},
@@ -59,6 +59,24 @@ func TestPiecesAreLikePhrases(t *testing.T) {
 	}
 }
 
+// Pauses that are hardly clear are cut in where a piece would be longer than phrases were, though a long pause follows.
+func TestPiecesAreNoLongerThanPhrases(t *testing.T) {
+	x := sound(1e-4, 0.4, -0.22, 0.35, -0.22, 0.4, -2, 0.4, -0.22, 0.4)
+	want := []float64{0, 0.4, 0.62, 0.97, 1.19, 1.59, 3.59, 3.99, 4.21, 4.61}
+	for _, longest := range []float64{0.45, 0.65} {
+		var got []float64
+		for _, p := range pieces(t, Options{Rate: rate, Longest: 4, Overlap: 1, Phrases: Phrases{Typical: 0.4, Longest: longest}}, x, 0, 0, 1000) {
+			got = append(got, float64(p.start)/rate, float64(p.end)/rate)
+			if seconds := float64(len(p.wave)) / rate; seconds > longest {
+				t.Errorf("a piece of %.2f s, where phrases have %g s at most", seconds, longest)
+			}
+		}
+		if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 0.021 }) {
+			t.Errorf("phrases of up to %g s: pieces %.2f, want %.2f", longest, got, want)
+		}
+	}
+}
+
 // A word may fade for long and softly, and stays whole; what is behind it is left out all the same.
 func TestSlowFades(t *testing.T) {
 	x := sound(1e-4, 3, -1.5, 3, -1.5, 3, -1)
@@ -78,18 +96,18 @@ func TestSlowFades(t *testing.T) {
 func TestQuiet(t *testing.T) {
 	for _, noise := range []float64{0, 1e-4, 3e-3} {
 		for _, c := range [][2]float64{{0, 0}, {0.05, 0}, {0.3, 0.1}, {0.02, 0.7}, {1.5, 1}} {
-			before, behind, ok := Quiet(sound(noise, -c[0], 1.2, -c[1]), rate)
-			if !ok || math.Abs(before-c[0]) > 0.021 || math.Abs(behind-c[1]) > 0.021 {
-				t.Errorf("noise %g: %.2f s before and %.2f s behind are measured as %.2f and %.2f, %v", noise, c[0], c[1], before, behind, ok)
+			before, within, behind, ok := Quiet(sound(noise, -c[0], 0.7, -0.32, 0.5, -c[1]), rate)
+			if !ok || math.Abs(before-c[0]) > 0.021 || math.Abs(behind-c[1]) > 0.021 || math.Abs(within-0.32) > 0.021 {
+				t.Errorf("noise %g: %.2f s before, 0.32 s within and %.2f s behind are measured as %.2f, %.2f and %.2f, %v", noise, c[0], c[1], before, within, behind, ok)
 			}
 		}
 	}
 	for _, x := range [][]float32{nil, make([]float32, 50), make([]float32, rate), sound(1e-4, -1)} {
-		if before, behind, ok := Quiet(x, rate); ok {
+		if before, _, behind, ok := Quiet(x, rate); ok {
 			t.Errorf("%d samples of nothing have %g and %g s of it", len(x), before, behind)
 		}
 	}
-	if _, _, ok := Quiet(sound(0, 1), 99); ok {
+	if _, _, _, ok := Quiet(sound(0, 1), 99); ok {
 		t.Error("99 Hz")
 	}
 }
@@ -103,16 +121,18 @@ func TestShortSound(t *testing.T) {
 		want    []float64 // starts and ends in seconds
 	}{
 		"as phrases":                {Phrases{Typical: 3, Longest: 5, Behind: 0.3}, []float64{-0.1, 2, -0.4}, []float64{0, 2.5}},
-		"with a pause":              {Phrases{Typical: 3, Longest: 5, Behind: 0.3}, []float64{2, -1, 2}, []float64{0, 5}},
+		"with a pause":              {Phrases{Typical: 3, Longest: 5, Within: 0.9}, []float64{2, -1, 2}, []float64{0, 5}},
+		"with a longer pause":       {Phrases{Typical: 3, Longest: 5, Within: 0.7, Behind: 0.3}, []float64{2, -1, 2}, []float64{0, 2.3, 3, 5}},
 		"a little late":             {Phrases{Typical: 3, Longest: 5, Behind: 0.3}, []float64{-0.15, 2, -0.45}, []float64{0.15, 2.45}},
+		"as late as others":         {Phrases{Typical: 3, Longest: 5, Behind: 0.3, MostBefore: 0.95, MostBehind: 0.75}, []float64{-1, 2, -0.8}, []float64{0, 3.8}},
 		"late":                      {Phrases{Typical: 3, Longest: 5, Behind: 0.3}, []float64{-1, 2, -0.4}, []float64{1, 3.4}},
 		"late, and phrases were":    {Phrases{Typical: 3, Longest: 5, Before: 0.9, Behind: 0.3}, []float64{-1, 2, -0.4}, []float64{0, 3.4}},
 		"much later":                {Phrases{Typical: 3, Longest: 5, Before: 0.5, Behind: 0.3}, []float64{-2, 2, -0.4}, []float64{1.5, 4.4}},
 		"ending in quiet":           {Phrases{Typical: 3, Longest: 5, Behind: 0.3}, []float64{2, -2}, []float64{0, 2.3}},
 		"two words":                 {Phrases{Typical: 0.4, Longest: 0.5}, []float64{0.4, -0.5, 0.4}, []float64{0, 0.4, 0.9, 1.3}},
 		"a word in quiet":           {Phrases{Typical: 0.4, Longest: 0.5}, []float64{-1, 0.4, -1.5}, []float64{1, 1.4}},
-		"two words, of nobody":      {Sentences(), []float64{0.4, -0.5, 0.4}, []float64{0, 1.3}},
-		"as long as phrases may be": {Phrases{Typical: 0.4, Longest: 1}, []float64{0.5, -0.5, 0.5}, []float64{0, 1.5}},
+		"two words, of nobody":      {Sentences(), []float64{0.4, -0.35, 0.4}, []float64{0, 1.15}},
+		"as long as phrases may be": {Phrases{Typical: 0.4, Longest: 1}, []float64{0.5, -0.2, 0.5}, []float64{0, 1.2}},
 	} {
 		var got []float64
 		for _, p := range pieces(t, Options{Rate: rate, Longest: 10, Overlap: 2, Phrases: c.phrases}, sound(1e-4, c.parts...), 0, 0, 1000) {

@@ -48,7 +48,9 @@ func ReadARPA(name string, r io.Reader) (m *Model, warnings []string, err error)
 		return nil, nil, err
 	}
 	a.vocabulary.fit()
-	return a.tree.model(a.vocabulary), a.warnings(), nil
+	m = a.tree.model(a.vocabulary)
+	m.spelled = a.spelled
+	return m, a.warnings(), nil
 }
 
 // arpa is an ARPA file that is being read.
@@ -60,6 +62,7 @@ type arpa struct {
 	tree       *tree
 	odd        []oddity
 	cut        bool // there is no \end\
+	spelled    bool // a comment says that words are characters
 }
 
 // oddity is something odd and on how many lines it is.
@@ -126,6 +129,7 @@ func section(order int) string { return fmt.Sprintf(`\%d-grams:`, order) }
 // start reads the numbers of n-grams, and what stands in front of them, and goes to the line behind.
 func (a *arpa) start() error {
 	for string(a.text) != `\data\` {
+		a.spelled = a.spelled || bytes.HasPrefix(a.text, []byte("# "+Characters.Heading()))
 		if err := a.next(); err != nil {
 			return err
 		}

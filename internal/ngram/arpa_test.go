@@ -231,6 +231,17 @@ func TestUnits(t *testing.T) {
 			t.Errorf("a model of %s is taken for one of %s", unit, m.Unit())
 		}
 	}
+	// Of single words there is no Space: what the file says at its start tells them from words of one letter.
+	m, _ := estimated(t, []string{"कख", "ग"}, Options{Order: 2, Unit: Characters})
+	for _, unit := range []Unit{Words, Characters} {
+		var b bytes.Buffer
+		if err := m.WriteARPA(&b, unit.Heading()+", and more\nsecond line"); err != nil {
+			t.Fatal(err)
+		}
+		if back, _, err := ReadARPA("lm.arpa", &b); err != nil || back.Unit() != unit {
+			t.Errorf("a file of %s is taken for one of %s, %v", unit, back.Unit(), err)
+		}
+	}
 	for part := range Characters.Split("कखग") {
 		if part == "ख" {
 			break

@@ -6,7 +6,8 @@ import "math"
 type Model struct {
 	vocabulary *Vocabulary
 	tree
-	begin State
+	begin   State
+	spelled bool // its file says that it is one of characters
 }
 
 // tree is the n-grams of a model: see the package. Node 0 is the root, node 1+w the word w.
@@ -53,9 +54,10 @@ func (m *Model) Bytes() int64 {
 	return m.vocabulary.Bytes() + 4*int64(cap(m.words)) + 16*int64(cap(m.inner)) + 8*int64(cap(m.leaves))
 }
 
-// Unit is what the model's words are: characters where each is one code point and Space is among them, else words.
+// Unit is what the model's words are: characters where each is one code point and Space is among them, else words. Of
+// texts in which no line has two words Space isn't among them: then the file says so, by [Heading].
 func (m *Model) Unit() Unit {
-	if _, spaced := m.vocabulary.ID(Space); !spaced {
+	if _, spaced := m.vocabulary.ID(Space); !spaced && !m.spelled {
 		return Words
 	}
 	for w := Word(len(marks)); int(w) < m.vocabulary.Size(); w++ {

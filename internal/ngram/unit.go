@@ -19,6 +19,9 @@ const (
 // Noun is one of the unit: "word", "character".
 func (u Unit) Noun() string { return strings.TrimSuffix(string(u), "s") }
 
+// Heading begins the comment in an ARPA file that says what its words are.
+func (u Unit) Heading() string { return "n-grams of " + string(u) }
+
 // Space is the word of a model of characters that stands for a space: U+2581, as models of SentencePiece have it.
 const Space = "▁"
 

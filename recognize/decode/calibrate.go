@@ -41,7 +41,7 @@ func Calibrate(units []Judged) (Calibration, error) {
 	}
 	n := float64(len(units))
 	if n < fewest || right == 0 || right == n {
-		return Calibration{}, fmt.Errorf("calibration: of %d units %.0f are right and %.0f wrong, and it takes %d, with some of each", len(units), right, n-right, fewest)
+		return Calibration{}, fmt.Errorf("calibration: of %d recognized words %.0f are right and %.0f wrong, and it takes %d, some right and some wrong", len(units), right, n-right, fewest)
 	}
 	p := platt{units: units, right: (right + 1) / (right + 2), wrong: 1 / (n - right + 2)}
 	c, err := p.fit(Calibration{Offset: math.Log((right + 1) / (n - right + 1))})

@@ -100,11 +100,11 @@ func TestCalibrateFew(t *testing.T) {
 func TestCalibrateRefuses(t *testing.T) {
 	some := judged(5, 100, Calibration{1, 0})
 	for want, units := range map[string][]Judged{
-		"of 0 units 0 are right and 0 wrong":                                       nil,
-		"of 19 units 18 are right and 1 wrong, and it takes 20":                    separable()[40:59],
-		"of 59 units 59 are right and 0 wrong, and it takes 20, with some of each": separable()[41:],
-		"the confidence of unit 101 is NaN":                                        append(some[:100:100], Judged{math.NaN(), true}),
-		"the confidence of unit 101 is 1.5":                                        append(some[:100:100], Judged{1.5, true}),
+		"of 0 recognized words 0 are right and 0 wrong":                                nil,
+		"of 19 recognized words 18 are right and 1 wrong, and it takes 20":             separable()[40:59],
+		"of 59 recognized words 59 are right and 0 wrong, and it takes 20, some right": separable()[41:],
+		"the confidence of unit 101 is NaN":                                            append(some[:100:100], Judged{math.NaN(), true}),
+		"the confidence of unit 101 is 1.5":                                            append(some[:100:100], Judged{1.5, true}),
 	} {
 		_, err := Calibrate(units)
 		testkit.MustFail(t, err, "calibration: ", want)
