@@ -47,8 +47,8 @@ type PlanOptions struct {
 //
 // A card is one worker whose micro-batches have up to batch_size rows. Its programs are those that a run on it has.
 //
-// A run that doesn't fit is no error, but for a huge network whose weights alone don't. An error says what in the configuration, the options or the manifests makes no
-// run.
+// A run that doesn't fit is no error, but for a huge network whose weights alone don't. An error says what in the
+// configuration, the options or the manifests makes no run.
 func Plan(ctx context.Context, cfg Config, o PlanOptions) (*PlanReport, error) {
 	defer leanHeap()()
 	p, err := newPlanner(ctx, cfg, o)
@@ -179,6 +179,9 @@ func (p *planner) count() error {
 	}
 	p.pool, p.limitFrom = device.NewPool(device.NewNull(0), limit), why
 	p.host = p.pool // for a card, what else the process holds isn't counted at all
+	if err := p.refuseHuge(); err != nil {
+		return err
+	}
 	if p.workers == 0 {
 		p.account(0)
 		if p.workers, err = p.chooseWorkers(p.library); err != nil {
@@ -196,24 +199,7 @@ func (p *planner) count() error {
 	}
 	p.equip(p.null)
 	p.pool.SetLimit(limit)
-	return p.refuseHuge()
-}
-
-// huge is the number of parameters from which on a network is not priced, which takes minutes, where it is known before
-// that nothing would fit.
-const huge = 100_000_000
-
-// refuseHuge is an error where a huge network's weights, and what AdamW keeps of them, are over the limit with a single
-// worker, whatever else is chosen.
-func (p *planner) refuseHuge() error {
-	n, u, limit := p.parameters().Total, p.null.Usage(), p.pool.Usage().Limit
-	least := u.Flat() - u.Gradients + u.Gradients/int64(p.workers)
-	if n < huge || limit == 0 || least <= limit {
-		return nil
-	}
-	return fmt.Errorf("it doesn't fit: the %s of %s alone take %s, and %s are allowed (%s): use a smaller network, "+
-		"or a machine with more memory; nothing else would help, so nothing else was looked at",
-		p.cfg.flatBuffers(), words.Count(n, "parameter"), words.Binary(least), words.Binary(limit), p.limitFrom)
+	return nil
 }
 
 // limit is the most that the run may hold, in bytes, and why.

@@ -124,6 +124,9 @@ func (r *run) allocate(ctx context.Context) error {
 	if err := r.sayTuning(); err != nil {
 		return err
 	}
+	if err := r.refuseHuge(); err != nil {
+		return lacking(err)
+	}
 	network, err := update.NetworkOn(r.computing.Target(), r.net, r.cfg.Tuning())
 	if err != nil {
 		return err
