@@ -151,3 +151,25 @@ func TestStitchKeepsSigns(t *testing.T) {
 		}
 	}
 }
+
+// What is given of two pieces that disagree where they overlap doesn't go back in time: words and characters have the
+// times of their segment.
+func TestGivenTimesAreTheSegments(t *testing.T) {
+	out := &gathering{paths: []string{"a"}, emit: func(Transcript) error { return nil }}
+	x := &transcribing{out: out, units: true}
+	unit := func(start, end float64) transcript.Unit { return transcript.Unit{Text: "a", Start: start, End: end} }
+	s := transcript.Segment{Start: 2, End: 3, Text: "a a a", Words: []transcript.Unit{unit(1.7, 1.9), unit(1.95, 2.2), unit(2.8, 3.4)}}
+	s.Characters = slices.Clone(s.Words)
+	before := slices.Clone(s.Words)
+	if err := x.give(s); err != nil {
+		t.Fatal(err)
+	}
+	want := []transcript.Unit{unit(2, 2), unit(2, 2.2), unit(2.8, 3)}
+	got := out.now.Segments[0]
+	if !slices.Equal(got.Words, want) || !slices.Equal(got.Characters, want) {
+		t.Errorf("%+v, want words and characters at %+v", got, want)
+	}
+	if !slices.Equal(s.Words, before) {
+		t.Error("the segment that is stitched has other times")
+	}
+}

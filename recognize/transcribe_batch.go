@@ -171,16 +171,29 @@ func (t *transcribing) begin(f *flow) error {
 	return t.out.Begin(f.index, transcript.Recording{Path: f.Name, Duration: f.info.Seconds()})
 }
 
-// give gives a segment, if something is said in it.
+// give gives a segment, if something is said in it. Pieces that say different things where they overlap may each have
+// words on the other's side of the join: their times are held to the segment's.
 func (t *transcribing) give(s transcript.Segment) error {
 	if s.Text == "" {
 		return nil
 	}
 	t.some = true
-	if !t.units {
+	if t.units {
+		s.Words, s.Characters = hold(s.Words, s.Start, s.End), hold(s.Characters, s.Start, s.End)
+	} else {
 		s.Words, s.Characters = nil, nil
 	}
 	return t.out.Segment(s)
+}
+
+// hold is units with times from one moment to another.
+func hold(units []transcript.Unit, from, to float64) []transcript.Unit {
+	units = slices.Clone(units) // the others may be needed for the next join
+	for i := range units {
+		u := &units[i]
+		u.Start, u.End = min(max(u.Start, from), to), min(max(u.End, from), to)
+	}
+	return units
 }
 
 // flush gives what was held back.

@@ -235,3 +235,24 @@ func TestAverageOfFew(t *testing.T) {
 		t.Errorf("due: %v, %v", run.ledger.state.Due, err)
 	}
 }
+
+// An average that is much worse than the best checkpoint is named as such: it is what is used.
+func TestWorseAverageIsSaid(t *testing.T) {
+	cfg := averaging(t)
+	cfg.Data.ValManifest = cfg.Data.TrainManifest
+	var said bytes.Buffer
+	r, _ := finished(t, cfg, &said)
+	r.ledger.best = "runs/x/step-00000002"
+	for best, want := range map[float64]bool{0: true, 5: false} {
+		r.ledger.state.Best = &recognize.Evaluation{WER: best, CER: best, Loss: 1}
+		said.Reset()
+		if err := r.average(t.Context(), 3); err != nil {
+			t.Fatal(err)
+		}
+		warned := strings.Contains(said.String(), "WARNING: the averaged weights are worse in validation than the best checkpoint (") &&
+			strings.Contains(said.String(), "name runs/x/step-00000002 to use that. An average_last below 3 averages fewer weights")
+		if warned != want {
+			t.Errorf("best %g: %s", best, said.String())
+		}
+	}
+}

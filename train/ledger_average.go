@@ -63,6 +63,10 @@ func (r *run) average(ctx context.Context, n int) error {
 		said := l.state.Blanks
 		r.sayTroubles(e, &said)
 		r.sayConfidences("averaged weights", e)
+		if best := l.state.Best; best != nil && l.best != "" && best.Gain(e, recognize.Measure(l.cfg.Run.BestBy)) >= muchWorse {
+			r.report.say("WARNING: the averaged weights are worse in validation than the best checkpoint (%v). eval and transcribe take them all the same; "+
+				"name %s to use that. An average_last below %d averages fewer weights, and later ones", best, l.best, len(a.state.Averaged))
+		}
 		// The only checkpoint of its folder is its best.
 		updates := l.state.Progress.Updates
 		a.state.judgment = judgment{Score: e, Best: e, BestStep: updates, Judged: updates}
@@ -83,6 +87,9 @@ func (r *run) average(ctx context.Context, n int) error {
 	r.record("average", map[string]any{"updates": a.state.Averaged, "path": path, "score": a.state.Score})
 	return nil
 }
+
+// muchWorse is by how much averaged weights are worse than the best ones where that is said: points of percent, or nats.
+const muchWorse = 1
 
 // averaged is the average in memory, on its way to disk.
 type averaged struct {
