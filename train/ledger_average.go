@@ -88,7 +88,8 @@ func (r *run) average(ctx context.Context, n int) error {
 	return nil
 }
 
-// muchWorse is by how much averaged weights are worse than the best ones where that is said: points of percent, or nats.
+// muchWorse is by how much averaged weights are worse than the best ones where that is said: points of percent, or
+// nats.
 const muchWorse = 1
 
 // averaged is the average in memory, on its way to disk.
