@@ -41,10 +41,16 @@ func (k *kernel) cutoff() (cut, half float64) {
 	return cut, sincZeros / cut
 }
 
-// fill computes the weights.
+// fill computes the weights. All of them lie in one piece of memory: of many small ones, rounded up each, the heap would
+// take more than bytes says.
 func (k *kernel) fill() {
 	cut, half := k.cutoff()
-	k.w = make([]float32, k.q*k.taps)
+	room := make([]float32, k.floats())
+	take := func(n int) (part []float32) {
+		part, room = room[:n:n], room[n:]
+		return part
+	}
+	k.w = take(k.q * k.taps)
 	top := bessel0(sincBeta)
 	for r := range k.q {
 		frac := float64(r*k.p%k.q) / float64(k.q)
@@ -58,7 +64,9 @@ func (k *kernel) fill() {
 		}
 	}
 	for i := range k.blocks {
-		k.fillBlock(&k.blocks[i])
+		b := &k.blocks[i]
+		b.w = take(b.width * b.count)
+		k.fillBlock(b)
 	}
 }
 
@@ -83,7 +91,6 @@ func (k *kernel) arrange() {
 
 // fillBlock lays the weights out for multiply.
 func (k *kernel) fillBlock(b *block) {
-	b.w = make([]float32, b.width*b.count)
 	for i := range b.count {
 		m := b.first + i
 		at := m*k.p/k.q - b.start
@@ -100,6 +107,14 @@ func (k *kernel) floats() int {
 		n += b.width * b.count
 	}
 	return n
+}
+
+// heapPage is what Go's allocator rounds memory of more than 32 KiB up to, in bytes.
+const heapPage = 8 << 10
+
+// bytes is what the heap gives for the kernel's weights.
+func (k *kernel) bytes() int64 {
+	return (4*int64(k.floats()) + heapPage - 1) / heapPage * heapPage
 }
 
 // paddedLen is how long the input of multiply is with zeros around it.

@@ -39,13 +39,13 @@ func (r *Resampler) ScratchBytes(n int, ratio Ratio) int64 {
 
 // KernelBytes is what the kernels of all of these ratios take together, each counted once, in bytes.
 func (r *Resampler) KernelBytes(ratios []Ratio) int64 {
-	floats := 0
+	bytes := int64(0)
 	counted := map[Ratio]bool{}
 	for _, ratio := range ratios {
 		if ratio = ratio.norm(); !ratio.One() && !counted[ratio] {
 			counted[ratio] = true
-			floats += r.outline(ratio).floats()
+			bytes += r.outline(ratio).bytes()
 		}
 	}
-	return 4 * int64(min(floats, maxKernelFloats))
+	return min(bytes, maxKernelBytes)
 }

@@ -16,15 +16,15 @@ const (
 	sincBeta    = 8.0
 )
 
-// maxKernelFloats bounds the kernels that a Resampler keeps (64 MiB).
-const maxKernelFloats = 16 << 20
+// maxKernelBytes bounds the kernels that a Resampler keeps.
+const maxKernelBytes = 64 << 20
 
 // Resampler changes the rate and the speed of sound. It keeps the kernels of the
 // ratios it has seen, and may be shared by goroutines.
 type Resampler struct {
 	mu      sync.Mutex
 	kernels map[Ratio]*kernel
-	floats  int        // in all kernels together
+	bytes   int64      // of all kernels together
 	idle    []*scratch // of goroutines that are done
 	fast    bool       // as matrix products: where the CPU has vector kernels for them
 }
@@ -72,12 +72,12 @@ func (r *Resampler) kernel(ratio Ratio) (*kernel, *scratch) {
 	if !ok {
 		k = r.outline(ratio)
 		k.fill()
-		if r.floats+k.floats() > maxKernelFloats {
+		if r.bytes+k.bytes() > maxKernelBytes {
 			clear(r.kernels)
-			r.floats = 0
+			r.bytes = 0
 		}
 		r.kernels[ratio] = k
-		r.floats += k.floats()
+		r.bytes += k.bytes()
 	}
 	if len(k.blocks) == 0 {
 		return k, nil

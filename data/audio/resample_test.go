@@ -198,7 +198,7 @@ func TestRatios(t *testing.T) {
 		k := NewResampler()
 		k.fast = true
 		k.Resample(nil, []float32{1}, r)
-		bytes := 4 * k.floats
+		bytes := k.bytes
 		if r.P < 1 || r.Q < 1 || bytes > 22e6 {
 			t.Errorf("%d -> %d: %v takes %d bytes", c[0], c[1], r, bytes)
 		}
@@ -213,11 +213,11 @@ func TestResamplerForgetsKernels(t *testing.T) {
 	if len(r.kernels) != 2 {
 		t.Fatalf("%d kernels", len(r.kernels))
 	}
-	r.floats = maxKernelFloats - 1 // as after many others
+	r.bytes = maxKernelBytes - 1 // as after many others
 	r.Resample(nil, x, Ratio{4, 5})
 	k := r.kernels[Ratio{4, 5}]
-	if len(r.kernels) != 1 || k == nil || r.floats != k.floats() {
-		t.Errorf("%d kernels with %d floats are kept", len(r.kernels), r.floats)
+	if len(r.kernels) != 1 || k == nil || r.bytes != k.bytes() {
+		t.Errorf("%d kernels with %d bytes are kept", len(r.kernels), r.bytes)
 	}
 }
 
