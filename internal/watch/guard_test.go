@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -121,31 +123,41 @@ func answered(c net.Conn, patience time.Duration) bool {
 	return err == nil && strings.Contains(line, "200")
 }
 
+// waitFor waits for what other goroutines bring about.
+func waitFor(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within a minute", what)
+		}
+	}
+}
+
 // More viewers can't connect than there are places for while all of them are being answered; when one goes the next
 // comes.
 func TestPlacesAreFew(t *testing.T) {
-	s := serveAs(t, patient, sourceOf(aRun(t, 2000), nil))
-	var slow []net.Conn
+	var inHand atomic.Int32
+	answer := make(chan struct{})
+	s := serveAs(t, func(s *Server) {
+		patient(s)
+		usual := s.http.Handler
+		s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			inHand.Add(1)
+			<-answer
+			usual.ServeHTTP(w, r)
+		})
+	}, sourceOf(aRun(t, 20), nil))
+	release := sync.OnceFunc(func() { close(answer) })
+	t.Cleanup(release) // before the server is closed
 	for range mostClients {
-		c := dial(t, s)
-		slow = append(slow, c)
-		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
-		for range 60 { // asks for much, 12 MB, and takes nothing: no buffer holds that
-			_, _ = io.WriteString(c, "GET /state?points=2000 HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		}
-		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
-		if _, err := c.Read(make([]byte, 1)); err != nil { // it has a place
-			t.Fatal(err)
-		}
+		_, _ = io.WriteString(dial(t, s), "GET /state HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	}
-	time.Sleep(2 * time.Second) // all of them are stuck by now
+	waitFor(t, "all places are taken", func() bool { return inHand.Load() == mostClients })
 	more := dial(t, s)
-	if answered(more, 300*time.Millisecond) {
+	if answered(more, 300*time.Millisecond) || inHand.Load() != mostClients {
 		t.Error("there are more connections than places")
 	}
-	for _, c := range slow {
-		c.Close()
-	}
+	release()
 	if !answered(more, time.Minute) {
 		t.Error("a place that is free is not to be had")
 	}
@@ -155,6 +167,13 @@ func TestPlacesAreFew(t *testing.T) {
 // never ends a request.
 func TestIdleViewersGiveWay(t *testing.T) {
 	s := serveAs(t, patient, sourceOf(aRun(t, 20), nil))
+	waitIdle := func(n int) {
+		waitFor(t, fmt.Sprintf("%d viewers are idle", n), func() bool {
+			s.places.mu.Lock()
+			defer s.places.mu.Unlock()
+			return len(s.places.idle) == n
+		})
+	}
 	var idle []net.Conn
 	for i := range mostClients {
 		c := dial(t, s)
@@ -166,12 +185,14 @@ func TestIdleViewersGiveWay(t *testing.T) {
 		case !answered(c, time.Minute):
 			t.Fatalf("viewer %d gets no answer", i)
 		}
+		waitIdle(i + 1)
 	}
 	last := mostClients - 1
 	for i := range last {
 		if c := dial(t, s); !answered(c, time.Minute) {
 			t.Fatalf("viewer %d is kept out", mostClients+i)
 		}
+		waitIdle(mostClients)
 	}
 	for i, c := range idle {
 		_ = c.SetReadDeadline(time.Now().Add(time.Minute))

@@ -19,6 +19,7 @@ import (
 // Server shows runs.
 type Server struct {
 	listener *Listener
+	places   *few // of the listener's connections
 	http     http.Server
 	sounds   chan struct{} // a place for each that may be in hand
 	decoding sync.Mutex    // one at a time
@@ -64,7 +65,7 @@ func New(l *Listener, sources []Source) (*Server, error) {
 	if len(sources) > mostRuns {
 		return nil, fmt.Errorf("%d runs are too many for one page, want at most %d", len(sources), mostRuns)
 	}
-	s := &Server{listener: l, sounds: make(chan struct{}, mostSounds), ended: make(chan struct{}), built: map[view]*answer{}}
+	s := &Server{listener: l, places: newFew(l), sounds: make(chan struct{}, mostSounds), ended: make(chan struct{}), built: map[view]*answer{}}
 	for _, source := range sources {
 		s.runs = append(s.runs, newShown(source))
 	}
@@ -72,6 +73,7 @@ func New(l *Listener, sources []Source) (*Server, error) {
 	s.http = http.Server{
 		Handler: s.guard(s.choose), ReadHeaderTimeout: headerPatience, ReadTimeout: 2 * headerPatience, WriteTimeout: sendPatience,
 		IdleTimeout: idlePatience, MaxHeaderBytes: mostHeader, DisableGeneralOptionsHandler: true, ErrorLog: log.New(io.Discard, "", 0),
+		ConnState: s.places.state,
 	}
 	return s, nil
 }
@@ -79,9 +81,7 @@ func New(l *Listener, sources []Source) (*Server, error) {
 // Serve answers until Close, and closes the listener.
 func (s *Server) Serve() error {
 	defer close(s.ended)
-	places := newFew(s.listener)
-	s.http.ConnState = places.state
-	if err := s.http.Serve(places); err != http.ErrServerClosed {
+	if err := s.http.Serve(s.places); err != http.ErrServerClosed {
 		return err
 	}
 	return nil
