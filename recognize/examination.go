@@ -33,8 +33,31 @@ const (
 	noSound    = -115  // dB: silence, which is said otherwise
 	mostClip   = 0.001 // share of samples
 	fullScale  = 0.999
-	least      = 3.0 // seconds that say something about a recording
+	bandLeast  = 3.0 // seconds that say something about a recording's spectrum,
+	levelLeast = 0.2 // and about its level
 )
+
+// oddity is a kind of what is odd about sound.
+type oddity int
+
+const (
+	lowRate oddity = iota
+	narrowBand
+	quiet
+	clipped
+	oddities // how many there are
+)
+
+// String says what recordings are like that have it.
+func (o oddity) String() string {
+	return [...]string{"of a lower rate than the model hears", "without an upper band, as of a telephone", "very quiet", "cut off at full scale"}[o]
+}
+
+// finding is what is odd about a recording, in words.
+type finding struct {
+	oddity
+	text string
+}
 
 func newExamination(rate int) *examination {
 	return &examination{rate: rate, plan: fft.New(bandWindow), window: make([]complex128, bandWindow), scratch: make([]complex128, bandWindow)}
@@ -110,23 +133,25 @@ func (e *examination) reach() float64 {
 }
 
 // findings says what is odd about the sound of a recording that has a rate of its own.
-func (e *examination) findings(name string, rate int) (list []string) {
-	say := func(format string, args ...any) { list = append(list, name+": "+fmt.Sprintf(format, args...)) }
-	if float64(e.samples) < least*float64(e.rate) {
-		return nil
+func (e *examination) findings(name string, rate int) (list []finding) {
+	say := func(o oddity, format string, args ...any) {
+		list = append(list, finding{o, name + ": " + fmt.Sprintf(format, args...)})
 	}
-	heard := float64(e.rate) / 2
+	seconds, heard := float64(e.samples)/float64(e.rate), float64(e.rate)/2
 	switch reach := e.reach(); {
 	case rate < e.rate:
-		say("it has %d Hz, and the model hears %d: there is nothing above %d Hz; expect more errors, unless it was trained on such sound", rate, e.rate, rate/2)
-	case reach > 0 && reach < bandNarrow*heard:
-		say("there is nothing above %.0f Hz, as of a telephone, and the model hears up to %.0f Hz: expect more errors, unless it was trained on such sound", reach, heard)
+		say(lowRate, "it has %d Hz, and the model hears %d: there is nothing above %d Hz; expect more errors, unless it was trained on such sound", rate, e.rate, rate/2)
+	case seconds >= bandLeast && reach > 0 && reach < bandNarrow*heard:
+		say(narrowBand, "there is nothing above %.0f Hz, as of a telephone, and the model hears up to %.0f Hz: expect more errors, unless it was trained on such sound", reach, heard)
+	}
+	if seconds < levelLeast {
+		return list
 	}
 	if loud := e.loud(); loud < quietBelow && loud > noSound {
-		say("it is very quiet, %.0f dB below full scale where it is loudest: expect more errors, or record it louder", -loud)
+		say(quiet, "it is very quiet, %.0f dB below full scale where it is loudest: expect more errors, or record it louder", -loud)
 	}
 	if share := float64(e.clipped) / float64(e.samples); share > mostClip {
-		say("it is too loud: %.1f %% of the samples are at full scale, where peaks are cut off", 100*share)
+		say(clipped, "it is too loud: %.1f %% of the samples are at full scale, where peaks are cut off", 100*share)
 	}
 	return list
 }
