@@ -91,6 +91,7 @@ type scoreRecord struct {
 	WER, CER   *float64
 	BlankShare *float64 `json:"blank_share"`
 	Weights    string
+	Best       bool // so far, as the run decides it; older records don't say
 }
 
 // renew forgets all that was read.
@@ -171,7 +172,7 @@ func (h *history) update(u updateRecord) {
 }
 
 func (h *history) score(s scoreRecord) {
-	one := &score{s.Update, s.Loss, s.WER, s.CER, s.Weights}
+	one := &score{s.Update, s.Loss, s.WER, s.CER, s.Weights, s.Best}
 	if s.Event == "test" {
 		h.test = one
 		return
@@ -189,10 +190,11 @@ func (h *history) score(s scoreRecord) {
 	h.valid.add(s.Update, h.trained.trained(), []float32{value(s.Loss), value(s.WER), value(s.CER), value(s.BlankShare)})
 }
 
-// best is the first of the validations with the fewest wrong words; nil where there is none.
+// best is the validation that the run took for its best last; where its records don't say, the first of those with the
+// fewest wrong words. It is nil where there is none.
 func (h *history) best() (best *score) {
 	for _, s := range h.scores {
-		if s.WER != nil && (best == nil || *s.WER < *best.WER) {
+		if s.best || s.WER != nil && (best == nil || !best.best && *s.WER < *best.WER) {
 			best = s
 		}
 	}

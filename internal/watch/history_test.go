@@ -90,6 +90,23 @@ func TestHistoryGoesOn(t *testing.T) {
 	}
 }
 
+// The best validation is the run's: early in a training characters decide, or with best_by the loss.
+func TestBestIsTheRuns(t *testing.T) {
+	best := func(update int, wer float64) string {
+		return strings.Replace(validationLine(update, wer), `"update":`, `"best":true,"update":`, 1)
+	}
+	lines := []string{startLine(100), best(10, 1), best(20, 1), validationLine(30, 0.9), `{"event":"validation","update":35}` + "\n"}
+	if h := told(t, "", lines...); h.best().Update != 20 || h.scored().Update != 35 {
+		t.Errorf("%+v", h.best())
+	}
+	if h := told(t, "", append(lines, best(40, 0.95), validationLine(50, 0.5))...); h.best().Update != 40 {
+		t.Errorf("%+v", h.best())
+	}
+	if h := told(t, "", lines[0], lines[3], lines[4], validationLine(40, 0.9)); h.best().Update != 30 {
+		t.Errorf("of older records %+v", h.best())
+	}
+}
+
 // Of very many validations the last and the best are known.
 func TestBestOfManyValidations(t *testing.T) {
 	text := []string{startLine(10 * mostValidations)}

@@ -42,6 +42,7 @@ type score struct {
 	WER    *float64 `json:"wer"`
 	CER    *float64 `json:"cer"`
 	What   string   `json:"weights,omitempty"`
+	best   bool     // so far, of a validation
 }
 
 // state is what is said of a run now.
