@@ -8,6 +8,7 @@ import (
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/internal/testkit"
+	"konkanitrain/internal/watch"
 )
 
 // A folder that is removed while the run is going on is made again with a word, and so are its metrics.
@@ -139,6 +140,11 @@ func TestLogDir(t *testing.T) {
 	checkMetrics(t, cfg.Run.LogDir, map[string]int{"start": 1, "update": 1, "save": 1})
 	if _, err := os.Stat(filepath.Join(cfg.Run.CheckpointDir, "metrics.jsonl")); err == nil {
 		t.Error("they are in checkpoint_dir as well")
+	}
+	// Whoever looks at the run by its checkpoint_dir finds them.
+	found, err := watch.Sources(cfg.Run.CheckpointDir)
+	if err != nil || len(found) != 1 || found[0].Logs != cfg.Run.LogDir || found[0].Dir != cfg.Run.CheckpointDir || found[0].Run != cfg.Run.CheckpointDir {
+		t.Errorf("%+v, %v", found, err)
 	}
 }
 

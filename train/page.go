@@ -108,6 +108,11 @@ func (r *run) recordStep(p *passes) error {
 	name := pictureName(largest.Variant)
 	shown := picture(name, program)
 	step := watch.Step{Program: name, Workers: r.replica.Wishes().Workers, Arena: shown.Size, Kernels: len(shown.Steps)}
+	if step.Run = r.logRun(); step.Run != "" {
+		if step.Logs, err = filepath.Abs(r.logDir()); err != nil {
+			return err
+		}
+	}
 	for _, h := range shown.Holdings(mostStretches) {
 		step.Parts = append(step.Parts, watch.Part{Name: h.Name, Kind: h.Kind, Held: h.Bytes})
 	}

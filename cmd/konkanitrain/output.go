@@ -69,8 +69,8 @@ func makeable(key, path string) error {
 	return creatable(key, path)
 }
 
-// writeWhole writes a file that a setting names: whole, or, after an error, not at all. What is no file, such as a pipe,
-// is written as it is.
+// writeWhole writes a file that a setting names: whole, or, after an error, not at all. What is no file, such as a
+// pipe, is written as it is.
 func writeWhole(key, path string, fill func(io.Writer) error) error {
 	write := checkpoint.ReplaceFile
 	if stat, err := os.Lstat(path); err == nil && !stat.Mode().IsRegular() {
