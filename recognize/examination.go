@@ -3,12 +3,14 @@ package recognize
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"konkanitrain/data/cut"
 	"konkanitrain/data/fft"
 )
 
 // examination measures sound while it goes by, to tell whether it is much unlike what models are trained on: its level,
-// what was cut off at full scale, and up to where its spectrum reaches.
+// what was cut off at full scale, up to where its spectrum reaches, and which pieces of it are steady noise.
 type examination struct {
 	rate    int
 	samples int
@@ -21,7 +23,13 @@ type examination struct {
 	scratch  []complex128
 	plan     *fft.Plan
 	spectrum [bandWindow / 2]float64
+
+	steady stretch
+	energy []float64 // of a piece
 }
+
+// stretch is the samples of a recording that are in some pieces of it.
+type stretch struct{ from, samples int }
 
 // What is said of sound.
 const (
@@ -37,6 +45,15 @@ const (
 	levelLeast = 0.2 // and about its level
 )
 
+// What is said of steady noise. From the quietest fiftieth to the loudest twentieth of its frames white noise of 2 s has
+// 1 to 2 dB, hums of 50 Hz with harmonics up to 3, pink noise 3 to 5. Speech has 30, and 9 at least with noise 5 dB
+// below it; with white noise as loud as the speech itself it has 5.4 at least.
+const (
+	steadyFrame  = 3   // of 10 ms: one and a half periods of a mains' hum
+	steadySpread = 5   // dB
+	steadyLeast  = 2.0 // seconds: a single vowel may be as steady
+)
+
 // oddity is a kind of what is odd about sound.
 type oddity int
 
@@ -45,12 +62,13 @@ const (
 	narrowBand
 	quiet
 	clipped
+	steadyNoise
 	oddities // how many there are
 )
 
 // String says what recordings are like that have it.
 func (o oddity) String() string {
-	return [...]string{"of a lower rate than the model hears", "without an upper band, as of a telephone", "very quiet", "cut off at full scale"}[o]
+	return [...]string{"of a lower rate than the model hears", "without an upper band, as of a telephone", "very quiet", "cut off at full scale", "with steady noise"}[o]
 }
 
 // finding is what is odd about a recording, in words.
@@ -93,6 +111,37 @@ func (e *examination) level() {
 	db := -10 * math.Log10(max(sum/float64(len(e.frame)), 1e-12))
 	e.levels[int(min(max(db, 0), float64(len(e.levels)-1)))]++
 	e.frame = e.frame[:0]
+}
+
+// piece takes a piece that is heard at once.
+func (e *examination) piece(p cut.Piece) {
+	if !e.isSteady(p.Wave) {
+		return
+	}
+	if e.steady.samples == 0 {
+		e.steady.from = p.Start
+	}
+	e.steady.samples += len(p.Wave) - p.Joined
+}
+
+// isSteady says whether the level of sound hardly changes, as that of no speech does: it is a hum or a hiss.
+func (e *examination) isSteady(x []float32) bool {
+	if float64(len(x)) < steadyLeast*float64(e.rate) {
+		return false
+	}
+	e.energy = e.energy[:0]
+	for each := steadyFrame * e.rate / 100; len(x) >= each; x = x[each:] {
+		sum, squares := 0.0, 0.0
+		for _, v := range x[:each] {
+			sum += float64(v)
+			squares += float64(v) * float64(v)
+		}
+		mean := sum / float64(each)
+		e.energy = append(e.energy, 10*math.Log10(max(squares/float64(each)-mean*mean, 1e-12)))
+	}
+	slices.Sort(e.energy)
+	n := len(e.energy)
+	return e.energy[n*95/100]-e.energy[n/50] < steadySpread
 }
 
 func (e *examination) band() {
@@ -149,6 +198,13 @@ func (e *examination) findings(name string, rate int) (list []finding) {
 	}
 	if loud := e.loud(); loud < quietBelow && loud > noSound {
 		say(quiet, "it is very quiet, %.0f dB below full scale where it is loudest: expect more errors, or record it louder", -loud)
+	}
+	if s := e.steady; s.samples > 0 {
+		what := "it is steady noise"
+		if s.samples < e.samples*9/10 {
+			what = fmt.Sprintf("%.1f s of it, from %.1f s on, are steady noise", float64(s.samples)/float64(e.rate), float64(s.from)/float64(e.rate))
+		}
+		say(steadyNoise, "%s, as of a hum or a hiss: nothing seems to be said there, whatever is written of it", what)
 	}
 	if share := float64(e.clipped) / float64(e.samples); share > mostClip {
 		say(clipped, "it is too loud: %.1f %% of the samples are at full scale, where peaks are cut off", 100*share)

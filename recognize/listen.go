@@ -140,7 +140,10 @@ func (l *listening) read(f *flow) (err error) {
 	}
 	cutter.Skip(f.From.Sample, f.From.Joined)
 	e := newExamination(rate)
-	emit := func(p cut.Piece) error { return l.take(f, p) }
+	emit := func(p cut.Piece) error {
+		e.piece(p)
+		return l.take(f, p)
+	}
 	skip := f.From.Sample
 	pass := func(x []float32) error {
 		if l.ctx.Err() != nil {
