@@ -45,8 +45,8 @@ const (
 	levelLeast = 0.2 // and about its level
 )
 
-// What is said of steady noise. From the quietest fiftieth to the loudest twentieth of its frames white noise of 2 s has
-// 1 to 2 dB, hums of 50 Hz with harmonics up to 3, pink noise 3 to 5. Speech has 30, and 9 at least with noise 5 dB
+// What is said of steady noise. From the quietest fiftieth to the loudest twentieth of its frames white noise of 2 s
+// has 1 to 2 dB, hums of 50 Hz with harmonics up to 3, pink noise 3 to 5. Speech has 30, and 9 at least with noise 5 dB
 // below it; with white noise as loud as the speech itself it has 5.4 at least.
 const (
 	steadyFrame  = 3   // of 10 ms: one and a half periods of a mains' hum
