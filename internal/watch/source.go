@@ -2,6 +2,7 @@ package watch
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,7 +66,7 @@ func Sources(dir string) ([]Source, error) {
 	for in := bufio.NewReader(f); ; {
 		text, err := in.ReadBytes('\n')
 		var r record
-		if json.Unmarshal(text, &r) == nil && r.Event == "start" && !slices.Contains(names, r.Run) {
+		if !bytes.HasPrefix(text, updateHead) && json.Unmarshal(text, &r) == nil && r.Event == "start" && !slices.Contains(names, r.Run) {
 			names = append(names, r.Run)
 		}
 		if errors.Is(err, io.EOF) {
