@@ -76,7 +76,7 @@ func Sentences(ctx context.Context, path string, r io.Reader, p text.Policy, tak
 	case over:
 		err = fmt.Errorf("%s: %d of %d lines can't be read, more than %s: %s", path, report.Bad, report.Lines, limit, report.First)
 	case report.Lines == report.Empty+report.Bad:
-		err = fmt.Errorf("%s: no text in it (%s)", path, words.Count(report.Lines, "line"))
+		err = fmt.Errorf("%s: no text in it, only empty lines or none", path)
 	}
 	return report, err
 }

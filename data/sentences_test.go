@@ -61,7 +61,7 @@ func TestSentencesThatCannotBeRead(t *testing.T) {
 		content string
 		want    string
 	}{
-		"empty.txt":  {" \n", "no text in it (0 lines)"},
+		"empty.txt":  {" \n", "no text in it, only empty lines or none"},
 		"latin1.txt": {strings.Repeat("caf\xe9\n", 20), "20 of 20 lines can't be read, more than 5 %: line 1: byte 4 (0xE9) is not UTF-8"},
 		"a.txt":      {"\x1f\x8b\x08 packed", "compressed with gzip"},
 		"a.jsonl":    {`{"audio": "x.wav"}`, "no line has the key text"},

@@ -69,8 +69,8 @@ func (s *Set) Tokenize(v text.Tokenizer, o TokenOptions) error {
 	s.cut(kept)
 	s.count(r, nil)
 	if limit := o.UnknownLimit; r.Unknown.Share() > limit {
-		return fmt.Errorf("manifest %s: %v; the limit (unknown_limit) is %.4g %%: text and vocabulary don't belong together, "+
-			"build the vocabulary from this text or correct the text", s.Path, &r.Unknown, 100*limit)
+		return fmt.Errorf("manifest %s: %v; the limit (unknown_limit) is %.4g %%: do text and vocabulary belong together? "+
+			"Correct the text, have these letters in the training texts or in the tokenizer, or raise unknown_limit: then each of them is an error", s.Path, &r.Unknown, 100*limit)
 	}
 	if kept == 0 {
 		advice := "look whether texts and sound belong together"

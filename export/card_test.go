@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"konkanitrain/data/feature"
+	"konkanitrain/recognize"
 )
 
 // The card says what is known, and nothing of what is not.
@@ -58,6 +59,23 @@ func TestCard(t *testing.T) {
 		}
 		if strings.Contains(got, "<no value>") || strings.Contains(got, "language:") || strings.Contains(got, "\n\n\n") || strings.Contains(got, "Settings of training") {
 			t.Errorf("%s: the card is\n%s", format, got)
+		}
+	}
+}
+
+// Each heading has an empty line in front, wherever features are computed and whatever sherpa-onnx makes of it.
+func TestHeadingsOfTheCard(t *testing.T) {
+	for _, d := range []*recognize.Description{described(t, 4), forSherpa(t)} {
+		for _, place := range []Place{In, Out} {
+			o := graphs
+			o.Features = place
+			dir, _ := mustWrite(t, stored(t, d), o)
+			lines := strings.Split(string(mustRead(t, dir, "README.md")), "\n")
+			for i, line := range lines {
+				if strings.HasPrefix(line, "#") && lines[i-1] != "" {
+					t.Errorf("features %s: %q is right below %q", place, line, lines[i-1])
+				}
+			}
 		}
 	}
 }

@@ -15,6 +15,7 @@ import json
 import math
 import struct
 import sys
+import unicodedata
 import wave
 from pathlib import Path
 
@@ -86,7 +87,7 @@ class Conformer(nn.Module):
         self.config = c = config["network"]
         self.sound = config["features"]
         self.sample_rate = self.sound["sample_rate"]
-        self.tokens = config["tokens"]
+        self.tokens, self.space = config["tokens"], config["space"]
         d, n, k, channels = c["d_model"], c["heads"], c["conv_kernel"], c["subsample_channels"]
         stages = c["subsampling"].bit_length() - 1
         bins = c["num_mels"]
@@ -226,8 +227,8 @@ class Conformer(nn.Module):
             if len(token) == 6 and token.startswith("<0x"):  # a byte of a letter
                 held += bytes([int(token[3:5], 16)])
                 continue
-            text, held = text + held.decode(errors="replace") + token.replace("\u2581", " "), b""
-        return (text + held.decode(errors="replace")).strip()
+            text, held = text + held.decode(errors="replace") + token.replace(self.space, " "), b""
+        return unicodedata.normalize("NFC", " ".join((text + held.decode(errors="replace")).split()))
 
 
 def read_safetensors(path):

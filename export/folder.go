@@ -50,7 +50,7 @@ func inTheWay(dir string, force bool) ([]string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("%s is there, and is no folder that can be read: %w", dir, err)
+		return nil, fmt.Errorf("%s is, or lies in, what is no folder that can be read: %w", dir, err)
 	case len(entries) == 0:
 		return nil, nil
 	}

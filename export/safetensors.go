@@ -9,6 +9,7 @@ import (
 	"konkanitrain/checkpoint"
 	"konkanitrain/data/feature"
 	"konkanitrain/data/text"
+	"konkanitrain/data/text/sentencepiece"
 	"konkanitrain/internal/safetensors"
 	"konkanitrain/model"
 	"konkanitrain/recognize"
@@ -24,7 +25,8 @@ type config struct {
 	Producer string         `json:"producer"`
 	Network  model.Config   `json:"network"`
 	Features configFeatures `json:"features"`
-	Tokens   []string       `json:"tokens"` // by id; ▁ is a space
+	Tokens   []string       `json:"tokens"` // by id
+	Space    string         `json:"space"`  // what is a space in them: ▁ in pieces
 }
 
 type configFeatures struct {
@@ -44,12 +46,15 @@ type configFeatures struct {
 
 func configOf(d *recognize.Description, version string) config {
 	f := d.Features
-	c := config{Producer: "konkanitrain " + version, Network: d.Network, Features: configFeatures{
+	c := config{Producer: "konkanitrain " + version, Space: " ", Network: d.Network, Features: configFeatures{
 		SampleRate: f.SampleRate, WindowMS: feature.WindowMS, NumMels: f.NumMels, LowHz: f.LowHz, HighHz: f.High(), SampleScale: f.SampleScale,
 		Preemphasis: feature.Preemphasis, LogFloor: feature.LogFloor, Normalize: f.Normalize, DeviationFloor: feature.DeviationFloor,
 	}}
 	if s := f.Stats; s != nil {
 		c.Features.Mean, c.Features.Deviation = s.Mean, s.Deviation
+	}
+	if inPieces(d.Vocabulary) {
+		c.Space = sentencepiece.Space
 	}
 	for id := range int32(d.Vocabulary.Size()) {
 		token := d.Vocabulary.Token(id)

@@ -74,7 +74,7 @@ func oddTokens(t text.Tokenizer) (list []string) {
 		inner := strings.TrimPrefix(s, sentencepiece.Space)
 		isByte := len(s) == 6 && strings.HasPrefix(s, "<0x") && strings.HasSuffix(s, ">")
 		if strings.Contains(inner, sentencepiece.Space) || s != " " && strings.ContainsFunc(s, unicode.IsSpace) ||
-			s == "SIL" || s == blank || isByte && s != fmt.Sprintf("<0x%02X>", id-3) {
+			s == "SIL" || s == blank || s == sentencepiece.Space && !inPieces(t) || isByte && s != fmt.Sprintf("<0x%02X>", id-3) {
 			odd = append(odd, fmt.Sprintf("%q", s))
 		}
 	}
@@ -82,6 +82,23 @@ func oddTokens(t text.Tokenizer) (list []string) {
 		list = append(list, fmt.Sprintf("sherpa-onnx writes other text for the tokens %s", strings.Join(odd, ", ")))
 	}
 	return list
+}
+
+// inPieces says whether ▁ stands for a space in tokens, as in pieces of SentencePiece. In a vocabulary of characters it
+// is itself.
+func inPieces(t text.Tokenizer) bool {
+	_, characters := text.Bare(t).(*text.Vocabulary)
+	return !characters
+}
+
+// hasMark says whether t is of characters and has ▁ among them, which tokens.txt has for a space.
+func hasMark(t text.Tokenizer) bool {
+	for id := int32(text.Unk) + 1; int(id) < t.Size(); id++ {
+		if t.Token(id) == sentencepiece.Space {
+			return !inPieces(t)
+		}
+	}
+	return false
 }
 
 // refuse is an error where sherpa-onnx would not transcribe as it is done here.

@@ -76,13 +76,22 @@ func TestTokens(t *testing.T) {
 	if !strings.HasPrefix(got, "<blk> 0\n<sos/eos> 1\n⁇ 2\n") && !strings.HasPrefix(got, "<blk> 0\n<sos/eos> 1\n▁⁇▁ 2\n") || !strings.Contains(got, "▁") || oddTokens(p) != nil {
 		t.Errorf("%q, %v", got, oddTokens(p))
 	}
-	for _, odd := range []string{"\u00a0", "\u2003"} { // spaces that are letters of a vocabulary
+	if c := configOf(&recognize.Description{Vocabulary: p}, ""); c.Space != "▁" {
+		t.Errorf("the space of pieces is %q", c.Space)
+	}
+	for _, odd := range []string{"\u00a0", "\u2003", "▁"} { // spaces that are letters of a vocabulary, and what stands for one
 		v, err := text.NewVocabulary([]rune("a" + odd))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if list := oddTokens(v); len(list) != 1 || !strings.Contains(list[0], "writes other text for the tokens") {
 			t.Errorf("%q: %v", odd, list)
+		}
+		if hasMark(v) != (odd == "▁") || hasMark(p) {
+			t.Errorf("%q: %v, of pieces %v", odd, hasMark(v), hasMark(p))
+		}
+		if c := configOf(&recognize.Description{Vocabulary: v}, ""); c.Space != " " {
+			t.Errorf("%q: the space is %q", odd, c.Space)
 		}
 	}
 }

@@ -36,8 +36,12 @@ func (m *Model) Align(ctx context.Context, files []Said, emit func(Transcript) e
 			continue
 		}
 		u.Text = m.Description.Policy.Normalize(files[i].Text)
-		if slices.Contains(m.Description.Vocabulary.Encode(u.Text, nil), text.Unk) {
-			fmt.Fprintf(m.log, "WARNING: %s: the model can't write all letters of %q: times and confidences are doubtful there\n", u.Path(), u.Text)
+		var unknown text.Unknown
+		switch ids := m.Description.Vocabulary.Encode(u.Text, &unknown); {
+		case len(ids) == 0:
+			fmt.Fprintf(m.log, "WARNING: %s: its text is empty: there is nothing to find\n", u.Path())
+		case slices.Contains(ids, text.Unk):
+			fmt.Fprintf(m.log, "WARNING: %s: the model can't write all of its text: %v: times and confidences are doubtful there\n", u.Path(), &unknown)
 		}
 	}
 	return m.overFiles(ctx, &queue{probed: probed}, m.aligned(ctx), emit)

@@ -1,6 +1,7 @@
 package recognize
 
 import (
+	"bytes"
 	"math"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"konkanitrain/internal/testkit"
 	"konkanitrain/recognize/decode"
+	"konkanitrain/recognize/transcript"
 )
 
 // A text has its words where they were said, though the network would rather write something else, and the confidence
@@ -33,6 +35,11 @@ func TestAlignText(t *testing.T) {
 	}
 	// What no token writes is aligned with the network's sign for it, and keeps its letters.
 	if got := r.align(logits, "ab é"); got.err != nil || got.Words[1].Text != "é" || got.Words[1].Confidence > 0.01 {
+		t.Errorf("%+v", got)
+	}
+	// So it is where tokens write no space either, as those of a model of single words.
+	single := mustRead(t, "abc", Decoding{Units: true})
+	if got := single.align(saying(t, single, "abc", 3), "ab éc"); got.err != nil || textsOf(got.Words) != "ab éc" || textsOf(got.Characters) != "a b é c" {
 		t.Errorf("%+v", got)
 	}
 	if got := r.align(logits, strings.Repeat("ab", 20)); got.err == nil || got.Words != nil {
@@ -93,4 +100,31 @@ func TestAlignManifest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// What of a text no token writes is named, and so is a text with nothing in it.
+func TestAlignWarns(t *testing.T) {
+	_, paths := speak(t, babble(2, 1))
+	m := random(t, described(t), 1)
+	var log bytes.Buffer
+	m.log = &log
+	n := 0
+	err := m.Align(t.Context(), []Said{{paths[0], " "}, {paths[1], "abéa"}}, func(Transcript) error {
+		n++
+		return nil
+	})
+	if err != nil || n != 2 {
+		t.Fatal(err, n)
+	}
+	testkit.MustContain(t, log.String(), "WARNING: "+paths[0]+": its text is empty: there is nothing to find\n",
+		"WARNING: "+paths[1]+": the model can't write all of its text: 1 of 4 letters (25.00 %) are outside the vocabulary: \"é\" x 1: times and confidences are doubtful there\n")
+}
+
+// textsOf are the texts of units.
+func textsOf(units []transcript.Unit) string {
+	var texts []string
+	for _, u := range units {
+		texts = append(texts, u.Text)
+	}
+	return strings.Join(texts, " ")
 }

@@ -179,9 +179,11 @@ func (r *reader) units(h decode.Hypothesis) (words, characters []transcript.Unit
 	if err != nil {
 		return nil, nil
 	}
-	return r.timed(h.Tokens, a.Spans, func() {
-		r.scores = confidence.Tokens(r.scores[:0], r.frames, a.Spans)
-	})
+	r.scores = confidence.Tokens(r.scores[:0], r.frames, a.Spans)
+	words, characters = r.timed(r.fusion.vocabulary.Texts(h.Tokens), a.Spans)
+	// The policy may write a word in another way, and then there is no telling which characters it has changed.
+	rename(words, r.write(h.Tokens))
+	return words, characters
 }
 
 // align says where in an utterance with these logits [S, V] a text was said. The confidence of a word or character is
@@ -199,23 +201,17 @@ func (r *reader) align(logits []float32, said string) heard {
 		return out
 	}
 	out.Text = said
-	out.Words, out.Characters = r.timed(tokens, a.Spans, func() {
-		r.scores = r.scores[:0]
-		for _, s := range a.Spans {
-			r.scores = append(r.scores, math.Exp(s.LogProb/float64(s.End-s.Start)))
-		}
-	})
-	if own := strings.Fields(said); len(own) == len(out.Words) { // also what no token writes
-		for i := range own {
-			out.Words[i].Text = own[i]
-		}
+	r.scores = r.scores[:0]
+	for _, s := range a.Spans {
+		r.scores = append(r.scores, math.Exp(s.LogProb/float64(s.End-s.Start)))
 	}
+	out.Words, out.Characters = r.timed(r.tokenizer.Parts(said), a.Spans) // with what no token writes
+	rename(out.Words, said)
 	return out
 }
 
-// timed are the words and characters that tokens write; measure fills r.scores with the tokens' confidences.
-func (r *reader) timed(tokens []int32, spans []decode.Span, measure func()) (words, characters []transcript.Unit) {
-	measure()
+// timed are the words and characters of texts, one of each token, whose confidences are r.scores.
+func (r *reader) timed(texts []string, spans []decode.Span) (words, characters []transcript.Unit) {
 	ofTokens := r.scores
 	list := func(units []decode.Unit) []transcript.Unit {
 		r.scores = confidence.Units(r.scores, ofTokens, units)
@@ -226,15 +222,17 @@ func (r *reader) timed(tokens []int32, spans []decode.Span, measure func()) (wor
 		}
 		return out
 	}
-	v := r.fusion.vocabulary
-	words, characters = list(v.Words(tokens, spans, r.frame)), list(v.Characters(tokens, spans, r.frame))
-	// The policy may write a word in another way, and then there is no telling which characters it has changed.
-	if own := strings.Fields(r.write(tokens)); len(own) == len(words) {
+	w, c := decode.Units(texts, spans, r.frame)
+	return list(w), list(c)
+}
+
+// rename writes words as they are in s, where it has as many.
+func rename(words []transcript.Unit, s string) {
+	if own := strings.Fields(s); len(own) == len(words) {
 		for i := range words {
 			words[i].Text = own[i]
 		}
 	}
-	return words, characters
 }
 
 // confidence is how that of a word is measured. Of the measures that there are, these told right words from wrong ones

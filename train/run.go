@@ -169,7 +169,7 @@ func (r *run) close() {
 
 // total is the number of updates the run will have made at its end, if none is skipped.
 func (r *run) total() int {
-	n := r.all()
+	n := r.last()
 	if m := r.cfg.Optimizer.MaxUpdates; m > 0 {
 		n = min(n, m)
 	}

@@ -55,7 +55,7 @@ func (r *run) warnOfSchedule() {
 	}
 	advice := "leave max_updates out"
 	per := r.sets.loader.Windows()
-	if epochs := (total + per - 1) / per; epochs < o.NumEpochs {
+	if epochs := (total - r.last() + r.all() + per - 1) / per; epochs < o.NumEpochs {
 		advice = fmt.Sprintf("set num_epochs to %d, or %s", epochs, advice)
 	}
 	r.report.say("WARNING: training ends after %s (max_updates), and the learning rate (schedule %s) falls until update %d, with the last of %s: "+

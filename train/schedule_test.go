@@ -103,9 +103,17 @@ func TestScheduleOfAnotherLength(t *testing.T) {
 		mustContainOnce(t, said.String(), "NOTE: the learning rate follows another schedule than in the checkpoint ", c.want)
 		if s := r.ledger.state.Schedule; s.Total != c.total {
 			t.Errorf("%s: it is %+v, want an end at update %d", name, s, c.total)
+		} else if n := r.total(); c.total > 0 && n != c.total {
+			t.Errorf("%s: training ends after %d updates, want %d", name, n, c.total)
 		}
 		r.close()
 	}
+	cut := withResume(begun)
+	cut.Optimizer.GradAccum, cut.Optimizer.MaxUpdates = 6, 7 // the first of the 2 windows to come
+	var said bytes.Buffer
+	start(t, cut, &said).close()
+	mustContainOnce(t, said.String(), "training ends after 7 updates (max_updates), and the learning rate (schedule linear) falls until update 8, "+
+		"with the last of 4 epochs: it will stand at 0.00025, 25 % of learning_rate; set num_epochs to 3, or leave max_updates out")
 	r := start(t, withResume(begun), nil)
 	r.ledger.state.Progress.Skipped = 2 // of the windows that were done
 	r.ledger.state.Progress.Updates = 4

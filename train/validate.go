@@ -33,7 +33,8 @@ func (c Config) Validate() error {
 		"batch_size %d x grad_accum %d: want at most %d utterances in an update", o.BatchSize, o.GradAccum, maxWindow)
 	p.Require(o.FinalRate == 0 || o.Schedule == update.Cosine || o.Schedule == update.Linear, "final_rate schedule",
 		"final_rate is %g, and schedule %s does not end at a share of learning_rate that is set: leave final_rate out, or set schedule to cosine or linear", o.FinalRate, o.Schedule)
-	p.Require(r.Resume == "" || r.InitFrom == "", "resume init_from", "resume and init_from are both set: a resumed run has its weights already")
+	p.Require(r.Resume == "" || r.InitFrom == "", "resume init_from", "resume and init_from are both set: a resumed run has its weights already; "+
+		"leave one of them out, as by --resume= where a file has it")
 	p.Require(!r.FindLR || r.ProfileSteps == 0, "find_lr profile_steps", "find_lr and profile_steps are both set, and each measures something else and stops: leave one of them out")
 	p.Require(r.InitFrom != "" || !r.InitPartial, "init_partial init_from", "init_partial is on, and init_from names no model to take anything from")
 	if r.MLflow != "" {

@@ -58,7 +58,7 @@ func (r *run) rises(total int) string {
 // share is one of all epochs, whatever max_updates is.
 func (r *run) shorter(total int) string {
 	w := r.ledger.state.Warmup
-	if total < r.all() {
+	if total < r.last() {
 		return fmt.Sprintf("give --warmup_updates %s, or train longer", orLess(mostWarmup(total)))
 	}
 	advice := "give "

@@ -119,6 +119,15 @@ func (p *Pieces) Encode(s string, unknown *Unknown) []int32 {
 	return out
 }
 
+// Parts are the pieces of s as the model rewrites it.
+func (p *Pieces) Parts(s string) []string {
+	var parts []string
+	for _, part := range p.model.Encode(s) {
+		parts = append(parts, strings.ReplaceAll(part.Text, sentencepiece.Space, " "))
+	}
+	return parts
+}
+
 // Decode writes ids as the model does.
 func (p *Pieces) Decode(ids []int32) string {
 	own := make([]int, 0, len(ids))

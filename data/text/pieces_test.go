@@ -67,6 +67,26 @@ func TestPiecesCountTheUnknown(t *testing.T) {
 	}
 }
 
+// Each id has its part of the text, also what no piece can write.
+func TestPartsOfTexts(t *testing.T) {
+	v, err := NewVocabulary([]rune("abतो"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]Tokenizer{"characters": v, "bpe": pieces(t, "bpe"), "bytes": pieces(t, "bytes")} {
+		for _, s := range []string{"तो 漢字 ab", "▁ab", ""} {
+			parts, ids := c.Parts(s), c.Encode(s, nil)
+			got, want := strings.Join(parts, ""), s
+			if name != "characters" { // SentencePiece puts a space in front, and ▁ is one to it
+				got, want = strings.TrimSpace(got), strings.Trim(s, " ▁")
+			}
+			if got != want || len(parts) != len(ids) {
+				t.Errorf("%s: %q of %q, for %d", name, parts, s, ids)
+			}
+		}
+	}
+}
+
 func TestPiecesAreStored(t *testing.T) {
 	p := pieces(t, "unigram")
 	b, err := json.Marshal(Stored{p})

@@ -25,6 +25,9 @@ type Tokenizer interface {
 	Size() int
 	// Encode returns the ids of s. What no token can write becomes Unk; letters are counted in unknown, which may be nil.
 	Encode(s string, unknown *Unknown) []int32
+	// Parts are what of s each id that Encode returns stands for, in order: characters, or pieces as the tokenizer
+	// rewrites them. A part of a character may be a single byte of it.
+	Parts(s string) []string
 	// Decode writes ids as text. Blank and SosEos leave nothing; Unk leaves a sign that no text has.
 	Decode(ids []int32) string
 	// Token is the written form of an id, with ▁ for a space that is a part of it; "" where there is no such id.
@@ -89,11 +92,17 @@ func (s *Stored) UnmarshalJSON(b []byte) error {
 // that is a part of a token is ▁, the space alone "(space)".
 func Shown(t Tokenizer) (list []string) {
 	for id := Unk + 1; int(id) < t.Size(); id++ {
-		token := strings.Trim(Show(t.Token(id)), `"`)
-		if token == " " {
+		token := Show(t.Token(id))
+		switch n := len(token) - 1; {
+		case token == `" "`:
 			token = "(space)"
+		case token[0] == '"':
+			token = unescaped.Replace(token[1:n])
 		}
 		list = append(list, token)
 	}
 	return list
 }
+
+// unescaped writes the quotation marks and backslashes of what was quoted as they are.
+var unescaped = strings.NewReplacer(`\"`, `"`, `\\`, `\`)

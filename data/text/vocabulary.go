@@ -86,6 +86,15 @@ func (v *Vocabulary) Encode(s string, unknown *Unknown) []int32 {
 	return out
 }
 
+// Parts are the characters of s.
+func (v *Vocabulary) Parts(s string) []string {
+	parts := make([]string, 0, utf8.RuneCountInString(s))
+	for _, r := range s {
+		parts = append(parts, string(r))
+	}
+	return parts
+}
+
 // Decode writes ids as text. Blank and SosEos leave nothing; Unk and ids outside the vocabulary leave U+FFFD.
 func (v *Vocabulary) Decode(ids []int32) string {
 	var b strings.Builder

@@ -39,7 +39,7 @@ type hotEdge struct {
 }
 
 // NewHotwords makes the automaton. A phrase with a character that no token of v writes, or that is there twice, is an
-// error.
+// error, which names the first of them.
 func NewHotwords(v *Vocabulary, list []Hotword) (*Hotwords, error) {
 	if len(list) == 0 {
 		return nil, errors.New("hotwords: there are none")
@@ -47,24 +47,46 @@ func NewHotwords(v *Vocabulary, list []Hotword) (*Hotwords, error) {
 	h := &Hotwords{nodes: make([]hotNode, 1)}
 	seen := map[string]Hotword{}
 	writes := v.writes()
+	var wrong []string
 	for _, w := range list {
-		if err := w.validate(); err != nil {
-			return nil, err
-		}
-		if before, twice := seen[w.key()]; twice {
-			return nil, fmt.Errorf("hotwords: %v is there twice, at first as %v; remove one", w, before)
+		if err := usable(w, seen, writes); err != nil {
+			wrong = append(wrong, err.Error())
+			continue
 		}
 		seen[w.key()] = w
-		for _, r := range w.Phrase {
-			if !writes(r) {
-				return nil, fmt.Errorf("hotwords: %v has %q (U+%04X), which no token of the model writes: it would never be found", w, r, r)
-			}
-		}
 		h.add(w)
+	}
+	switch n := len(wrong); {
+	case n == 1:
+		return nil, fmt.Errorf("hotwords: %s", wrong[0])
+	case n > mostNamed:
+		wrong = append(wrong[:mostNamed], fmt.Sprintf("and %d more", n-mostNamed))
+		fallthrough
+	case n > 1:
+		return nil, fmt.Errorf("hotwords: %d of %d can't be used:\n  %s", n, len(list), strings.Join(wrong, "\n  "))
 	}
 	h.link()
 	h.start = h.step(nowhere, ' ')
 	return h, nil
+}
+
+// mostNamed is how many phrases that can't be used are named.
+const mostNamed = 20
+
+// usable is an error where a phrase can't be looked for beside those that were seen.
+func usable(w Hotword, seen map[string]Hotword, writes func(rune) bool) error {
+	if err := w.validate(); err != nil {
+		return err
+	}
+	if before, twice := seen[w.key()]; twice {
+		return fmt.Errorf("%v is there twice, at first as %v; remove one", w, before)
+	}
+	for _, r := range w.Phrase {
+		if !writes(r) {
+			return fmt.Errorf("%v has %q (U+%04X), which no token of the model writes: it would never be found", w, r, r)
+		}
+	}
+	return nil
 }
 
 // writes says which characters tokens can write: in whole, or of bytes.
@@ -226,11 +248,11 @@ func (w Hotword) String() string {
 func (w Hotword) validate() error {
 	switch {
 	case strings.Join(strings.Fields(w.Phrase), " ") != w.Phrase || w.Phrase == "" || !utf8.ValidString(w.Phrase):
-		return fmt.Errorf("hotwords: %v is no phrase: want words in UTF-8, with single spaces between them", w)
+		return fmt.Errorf("%v is no phrase: want words in UTF-8, with single spaces between them", w)
 	case len(w.Phrase) > mostPhrase:
-		return fmt.Errorf("hotwords: the phrase %.40q... (line %d) has %d bytes; at most %d can be looked for", w.Phrase, w.Line, len(w.Phrase), mostPhrase)
+		return fmt.Errorf("the phrase %.40q... (line %d) has %d bytes; at most %d can be looked for", w.Phrase, w.Line, len(w.Phrase), mostPhrase)
 	case !(w.Boost > 0 && w.Boost <= mostBoost):
-		return fmt.Errorf("hotwords: %v has a boost of %v nats a character: want more than 0 and at most %d", w, w.Boost, mostBoost)
+		return fmt.Errorf("%v has a boost of %v nats a character: want more than 0 and at most %d", w, w.Boost, mostBoost)
 	}
 	return nil
 }

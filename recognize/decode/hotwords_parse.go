@@ -37,7 +37,7 @@ func ParseHotwords(list string, boost float64, normalize func(string) string) ([
 		}
 		w.Line = n
 		if err := w.validate(); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("hotwords: %w", err)
 		}
 		words = append(words, w)
 	}

@@ -129,6 +129,18 @@ func TestNewHotwords(t *testing.T) {
 		_, err := NewHotwords(v, list)
 		testkit.MustFail(t, err, "hotwords: ", want)
 	}
+	// All that can't be used are said at once, the first of many by name.
+	list := []Hotword{{Phrase: "ab", Boost: 1, Line: 1}, {Phrase: "ax", Boost: 1, Line: 2}, {Phrase: "ab", Boost: 1, Line: 3}, {Phrase: "y", Boost: 1, Line: 4}}
+	_, err := NewHotwords(v, list)
+	testkit.MustFail(t, err, "hotwords: 3 of 4 can't be used:\n  \"ax\" (line 2) has 'x'", "\n  \"ab\" (line 3) is there twice", "\n  \"y\" (line 4) has 'y'")
+	for i := range 40 {
+		list = append(list, Hotword{Phrase: "ax", Boost: 1, Line: 5 + i})
+	}
+	_, err = NewHotwords(v, list)
+	testkit.MustFail(t, err, "hotwords: 43 of 44 can't be used:", "\n  and 23 more")
+	if n := strings.Count(err.Error(), "\n"); n != mostNamed+1 {
+		t.Errorf("%d lines", n)
+	}
 }
 
 func TestParseHotwords(t *testing.T) {

@@ -9,22 +9,15 @@ type Unit struct {
 	Start, End float64 // seconds from the start of the utterance
 }
 
-// Characters are the characters that tokens write, code points in their order, spaces left out. Each is written by one
-// token, or where a token is a part of a character by several. spans are those of the tokens, and a frame has so many
-// seconds: the hop of the features times the network's subsampling.
+// Units are the words and the characters that tokens write. texts are what each of them writes, as [Vocabulary.Texts]
+// gives it, and spans where; a frame has so many seconds: the hop of the features times the network's subsampling.
 //
-// The characters of one token share its span evenly: CTC says nothing of where in it they are.
-func (v *Vocabulary) Characters(tokens []int32, spans []Span, frame float64) []Unit {
-	chars, _ := v.characters(tokens, spans, frame)
-	return chars
-}
-
-// Words are the words that tokens write, separated by spaces, from the start of the first character to the end of the
-// last.
-func (v *Vocabulary) Words(tokens []int32, spans []Span, frame float64) []Unit {
-	chars, begins := v.characters(tokens, spans, frame)
-	var words []Unit
-	for i, c := range chars {
+// Characters are code points in their order, spaces left out. Each is written by one token, or where a token is a part
+// of a character by several. Those of one token share its span evenly: CTC says nothing of where in it they are. Words
+// are separated by spaces, and go from the start of their first character to the end of the last.
+func Units(texts []string, spans []Span, frame float64) (words, characters []Unit) {
+	characters, begins := charactersOf(texts, spans, frame)
+	for i, c := range characters {
 		if begins[i] {
 			words = append(words, c)
 			continue
@@ -33,19 +26,28 @@ func (v *Vocabulary) Words(tokens []int32, spans []Span, frame float64) []Unit {
 		w.Text += c.Text
 		w.To, w.End = c.To, c.End
 	}
-	return words
+	return words, characters
 }
 
-// characters also says which of them begin a word.
-func (v *Vocabulary) characters(tokens []int32, spans []Span, frame float64) (chars []Unit, begins []bool) {
+// Texts are what tokens write, with ' ' for each space: nothing where an id is none.
+func (v *Vocabulary) Texts(tokens []int32) []string {
+	texts := make([]string, len(tokens))
+	for i, id := range tokens {
+		texts[i] = v.piece(id).text
+	}
+	return texts
+}
+
+// charactersOf are the characters, and which of them begin a word.
+func charactersOf(texts []string, spans []Span, frame float64) (chars []Unit, begins []bool) {
 	var text []byte
 	var from []int // the token of each byte
-	for i, id := range tokens[:min(len(tokens), len(spans))] {
-		for _, b := range []byte(v.piece(id).text) {
+	for i, s := range texts[:min(len(texts), len(spans))] {
+		for _, b := range []byte(s) {
 			text, from = append(text, b), append(from, i)
 		}
 	}
-	shares := make([]int, len(tokens)) // characters that begin in a token
+	shares := make([]int, len(texts)) // characters that begin in a token
 	each(text, func(at, _ int) { shares[from[at]]++ })
 	token, nth, behind := -1, 0, 0 // of the character at hand: where it begins, the how many-th there, and where the one before ends
 	each(text, func(at, size int) {

@@ -40,8 +40,9 @@ func TestTimes(t *testing.T) {
 		"ids of no token": {[]int32{99, -1, 0, 2}, []Span{{0, 1, 0}, {1, 2, 0}, {2, 3, 0}, {3, 4, 0}}, []Unit{{"a", 3, 4, 0.12, 0.16}}, []Unit{{"a", 3, 4, 0.12, 0.16}}},
 		"spans missing":   {[]int32{2, 3}, []Span{{0, 1, 0}}, []Unit{{"a", 0, 1, 0, 0.04}}, []Unit{{"a", 0, 1, 0, 0.04}}},
 	} {
-		compareUnits(t, name+", words", v.Words(c.tokens, c.spans, 0.04), c.words)
-		compareUnits(t, name+", characters", v.Characters(c.tokens, c.spans, 0.04), c.chars)
+		words, chars := Units(v.Texts(c.tokens), c.spans, 0.04)
+		compareUnits(t, name+", words", words, c.words)
+		compareUnits(t, name+", characters", chars, c.chars)
 	}
 }
 
@@ -70,7 +71,8 @@ func TestTimesOfHypotheses(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, want := written(v, h.Tokens)
-				words, before := v.Words(h.Tokens, al.Spans, 0.5), 0.0
+				words, _ := Units(v.Texts(h.Tokens), al.Spans, 0.5)
+				before := 0.0
 				for i, w := range words {
 					if len(words) != len(want) || w.Text != want[i] || w.Start < before || w.End <= w.Start || w.End > 40 {
 						t.Fatalf("%s: %+v, want %q", name, words, want)
