@@ -64,6 +64,9 @@ func (r *run) folderRenewed() {
 	r.recordStart(map[string]any{"update": r.updater.Updates, "resumed_at": r.updater.Updates, "logged_at": r.meter.shown})
 	r.writeStep()
 	r.board.renew(r)
+	if err := r.keepTracked(); err != nil {
+		r.report.say("WARNING: the id of the run at MLflow can't be kept, so a resumed run begins another one there: %v", err)
+	}
 	r.remote.closeServer()
 	r.remote.server = nil
 	_ = r.listen() // which has said what is wrong

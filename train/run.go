@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"io"
+	"sync/atomic"
 
 	"konkanitrain/data"
 	"konkanitrain/device"
@@ -45,10 +46,11 @@ type run struct {
 	report      *reporter
 	metrics     *metrics
 	validations *validationLog
-	board       *board          // nil: no event files are written
-	tracker     *mlflow.Tracker // nil: no server is told of the run
-	status      mlflow.Status   // what became of it
-	largest     update.Variant  // with the most memory of those to come
+	board       *board                 // nil: no event files are written
+	tracker     *mlflow.Tracker        // nil: no server is told of the run
+	trackedID   atomic.Pointer[string] // of the run at the server; nil or "": not known
+	status      mlflow.Status          // what became of it
+	largest     update.Variant         // with the most memory of those to come
 	meter       meter
 	finding     *finding // nil: the run is no range test
 

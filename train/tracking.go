@@ -48,24 +48,35 @@ func (r *run) openTracker() (err error) {
 		Server: r.cfg.Run.MLflow, Experiment: r.cfg.Run.MLflowExp, Name: runName(dir), Params: paramsOf(r.ledger.state.Config), Tags: tagsOf(),
 		History: history(filepath.Join(r.logDir(), metricsFile), r.logRun()),
 		Began: func(id string) error {
-			content, err := json.Marshal(tracked{r.cfg.Run.MLflow, id})
-			if err != nil {
-				return err
-			}
-			return checkpoint.ReplaceFile(path, func(w io.Writer) error {
-				_, err := w.Write(append(content, '\n'))
-				return err
-			})
+			r.trackedID.Store(&id)
+			return r.keepTracked()
 		},
 	}
 	if from := r.ledger.origin.Checkpoint; from != nil && r.ledger.inside(from.Path) {
 		if o.RunID, err = trackedRun(path, o.Server); err != nil {
 			return err
 		}
+		r.trackedID.Store(&o.RunID)
 	}
 	r.status = mlflow.Failed // unless it comes to another end
 	r.tracker, err = mlflow.Start(o)
 	return err
+}
+
+// keepTracked writes down which run it is at the server, as soon as that is known.
+func (r *run) keepTracked() error {
+	id := r.trackedID.Load()
+	if id == nil || *id == "" {
+		return nil
+	}
+	content, err := json.Marshal(tracked{r.cfg.Run.MLflow, *id})
+	if err != nil {
+		return err
+	}
+	return checkpoint.ReplaceFile(filepath.Join(r.cfg.Run.CheckpointDir, trackedFile), func(w io.Writer) error {
+		_, err := w.Write(append(content, '\n'))
+		return err
+	})
 }
 
 // trackedRun is the id of the run at the server; "" where it isn't known there.

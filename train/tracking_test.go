@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -314,5 +315,35 @@ func TestPointsOf(t *testing.T) {
 		if got := eventOf(curve); got != event {
 			t.Errorf("%s is of %q, want %q", curve, got, event)
 		}
+	}
+}
+
+// Where the folder was removed and is made again, a resumed run is still the one that the server knows.
+func TestTrackedInARenewedFolder(t *testing.T) {
+	s := newTrackingServer(t)
+	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
+	cfg.Run.MLflow, cfg.Run.SaveEvery, cfg.Optimizer.MaxUpdates = s.URL, 2, 6
+	dir := cfg.Run.CheckpointDir
+	r := start(t, cfg, nil)
+	r.hook = atUpdate(3, func() {
+		for range 1000 { // the server is told by another goroutine
+			if id, err := trackedRun(filepath.Join(dir, trackedFile), s.URL); err == nil && id != "" {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		remove(t, dir)
+	})
+	mustEnd(t, r)
+	r.close()
+	if id, err := trackedRun(filepath.Join(dir, trackedFile), s.URL); err != nil || id != "run0" {
+		t.Errorf("the run is %q, %v", id, err)
+	}
+	cfg.Optimizer.MaxUpdates = 7
+	mustRun(t, withResume(cfg))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.runs) != 1 || len(s.runs[0].points["train/loss"]) != 7 {
+		t.Errorf("%d runs at the server, the first with %d losses", len(s.runs), len(s.runs[0].points["train/loss"]))
 	}
 }
