@@ -67,13 +67,13 @@ var testsMayImport = map[string][]string{
 	".":                 {},                                                                                   // this file
 	"configs":           {"internal/settings", "internal/optest", "op", "engine", "model", "train", "update"}, // presets, and what they promise
 	"internal/settings": {"train"},                                                                            // the largest set of settings there is
-	"engine":            {"model", "internal/optest", "internal/safetensors"},                                 // whole networks in planned memory
-	"op":                {"internal/optest", "internal/safetensors", "internal/ptx"},
-	"model":             {"internal/safetensors", "internal/optest", "engine"},
+	"engine":            {"model", "internal/optest"},                                                         // whole networks in planned memory
+	"op":                {"internal/optest", "internal/ptx"},
+	"model":             {"internal/optest", "engine"},
 	"device":            {"internal/simd"}, // float16
 	"data":              {"op"},            // ids of tokens that both know
-	"update":            {"internal/safetensors", "checkpoint"},
-	"recognize":         {"internal/safetensors", "internal/philox", "internal/frames"},
+	"update":            {"checkpoint"},
+	"recognize":         {"internal/philox", "internal/frames"},
 	"bench":             {"internal/settings", "train"},                          // presets, as they are tried
 	"export":            {"internal/optest", "device", "engine", "op", "update"}, // what an exported model is compared with
 	"train":             {"internal/safetensors", "internal/frames", "internal/philox"},

@@ -62,7 +62,10 @@ func replaceFile(d disk, path string, fill func(io.Writer) error) error {
 	temp := path + PartialSuffix
 	err := writeFile(d, temp, func(f file) error {
 		w := bufio.NewWriterSize(f, 64<<10)
-		return errors.Join(fill(w), w.Flush())
+		if err := fill(w); err != nil {
+			return err // flushing would only say it again
+		}
+		return w.Flush()
 	})
 	if err == nil {
 		err = d.Rename(temp, path)

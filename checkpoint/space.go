@@ -128,9 +128,12 @@ func (e *NoSpaceError) Error() string {
 // Unwrap is the system's error.
 func (e *NoSpaceError) Unwrap() error { return e.Err }
 
+// Full says whether an error is that of a disk on which nothing more can be written: it is full, or a quota is used up.
+func Full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
+
 // explain turns the error of a save into one that says what it means for the run.
 func explain(d disk, dir, final string, need int64, err error) error {
-	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+	if !Full(err) {
 		return fmt.Errorf("the checkpoint %s was not saved, and the older checkpoints are as they were: %w", final, err)
 	}
 	free := d.Free(dir)

@@ -57,11 +57,11 @@ func newIdentities(r *rows, path, prefix string) (*identities, error) {
 		if j >= 0 {
 			before := r.at(j)
 			if before.file != p.file {
-				return nil, fmt.Errorf("manifest %s: the id %s stands on line %d of %s and on line %d of %s; it keys the random draws and must be unique, rename one",
-					path, id, before.line, r.files.list[before.file], p.line, r.files.list[p.file])
+				return nil, fmt.Errorf("manifest %s: the id %s stands on %s of %s and on %s of %s; it keys the random draws and must be unique, rename one",
+					path, id, r.line(before), r.files.list[before.file], r.line(p), r.files.list[p.file])
 			}
-			return nil, fmt.Errorf("manifest %s: the id %s stands on lines %d and %d; it keys the random draws and must be unique, rename one",
-				r.files.list[p.file], id, before.line, p.line)
+			return nil, fmt.Errorf("manifest %s: the id %s stands on %s and on %s; it keys the random draws and must be unique, rename one",
+				r.files.list[p.file], id, r.line(before), r.line(p))
 		}
 		if err := x.put(i, slot, id, path); err != nil {
 			return nil, err
@@ -127,8 +127,8 @@ func (x *identities) sayPrefixes(prefix string) string {
 		return ""
 	}
 	r, here, there := x.rows, x.rows.at(x.first[0]), x.rows.at(x.first[1])
-	return fmt.Sprintf("%s of %s stand in an earlier manifest too, and have %s before them here (the first: line %d, and line %d of %s)",
-		words.Count(x.named, "id"), r.files.list[here.file], prefix, here.line, there.line, r.files.list[there.file])
+	return fmt.Sprintf("%s of %s stand in an earlier manifest too, and have %s before them here (the first: %s, and %s of %s)",
+		words.Count(x.named, "id"), r.files.list[here.file], prefix, r.line(here), r.line(there), r.files.list[there.file])
 }
 
 // find is the row with an identity, or -1 and the slot where it would be.
@@ -177,7 +177,7 @@ func (a again) String() string {
 	if before.file != p.file {
 		of = " of " + r.files.list[before.file]
 	}
-	return fmt.Sprintf("%s, as on line %d%s; called %s", base, before.line, of, r.id(a.row))
+	return fmt.Sprintf("%s, as on %s%s; called %s", base, r.line(before), of, r.id(a.row))
 }
 
 func keyOf(id []byte) uint64 { return philox.ID(unsafe.String(unsafe.SliceData(id), len(id))) }

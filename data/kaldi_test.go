@@ -47,7 +47,7 @@ func TestLoadKaldi(t *testing.T) {
 	if !slices.Equal(ids(s), []string{"r1-2", "r1-1"}) || !slices.Equal(durations(s), []float64{1, 0.5}) || s.At(0).Offset != 0.5 {
 		t.Errorf("segments: %v, %v", ids(s), s.Report)
 	}
-	for folder, part := range map[string]string{"twice": "u1 stands on lines 1 and 3", "pipe": "command", "noaudio": "wav.scp", "audio": "text and wav.scp (Kaldi)", "segbad": "start 2 and end 1"} {
+	for folder, part := range map[string]string{"twice": "u1 stands on line 1 and on line 3", "pipe": "command", "noaudio": "wav.scp", "audio": "text and wav.scp (Kaldi)", "segbad": "start 2 and end 1"} {
 		if _, err := Load(context.Background(), filepath.Join(dir, folder), Options{}); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: %v", folder, err)
 		}

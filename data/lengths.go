@@ -123,7 +123,7 @@ func (o LoaderOptions) checkRates(s *Set) error {
 			}
 			if err != nil {
 				u := s.At(i)
-				return fmt.Errorf("%s (%s, line %d) has %d Hz and can't be played at speed %v: %w", u.ID, u.File, u.Line, rate, f, err)
+				return fmt.Errorf("%s (%s) has %d Hz and can't be played at speed %v: %w", u.ID, Where(u.File, u.Line), rate, f, err)
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func augmented(o LoaderOptions) LoaderOptions {
 func perturbed(o LoaderOptions) LoaderOptions {
 	o = augmented(o)
 	a := o.Augment
-	a.VTLP, a.ReverbShare, a.BandwidthShare, a.Volume, a.Pitch = 0.1, 0.7, 0.5, 20, 3
+	a.VTLP, a.ReverbShare, a.BandwidthShare, a.Volume, a.Pitch, a.TimeShift = 0.1, 0.7, 0.5, 20, 3, 0.1
 	a.NoiseShare, a.NoiseSNR = 0.7, [2]float64{5, 25}
 	return o
 }

@@ -87,7 +87,7 @@ func TestIdentities(t *testing.T) {
 		{
 			name:    "an id twice",
 			content: with(lineA, `"id": "u1"`) + with(lineB, `"id": "u2"`) + with(lineC, `"id": "u1"`),
-			err:     []string{"the id u1", "lines 1 and 3"},
+			err:     []string{"the id u1", "line 1 and on line 3"},
 		},
 		{
 			name:    "two ids with one key",

@@ -172,7 +172,7 @@ func (l *listing) soundFiles(folder string) error {
 			return err
 		}
 		count++
-		l.add(entry{audio: filepath.ToSlash(rel), file: folder, line: count})
+		l.add(entry{audio: filepath.ToSlash(rel), file: folder})
 		return l.ctx.Err()
 	})
 	if err != nil && l.ctx.Err() == nil {

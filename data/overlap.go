@@ -46,9 +46,10 @@ func Overlap(train, val *Set) string {
 		return ""
 	}
 	u := val.At(first)
-	return fmt.Sprintf("%d of %d utterances of %s are in %s as well (the first: %s, line %d there and line %d here); "+
+	other := train.At(trained[of(val, first)])
+	return fmt.Sprintf("%d of %d utterances of %s are in %s as well (the first: %s, %s there and %s here); "+
 		"scores on them flatter the model, take them out of one list",
-		n, val.Len(), val.Path, train.Path, u.ID, train.At(trained[of(val, first)]).Line, u.Line)
+		n, val.Len(), val.Path, train.Path, u.ID, lineOf(other.File, other.Line), lineOf(u.File, u.Line))
 }
 
 // where is the recording of utterance i, and from where on in it, in seconds.

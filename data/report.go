@@ -48,11 +48,11 @@ func (k Kind) Bad() bool {
 	return k == Broken || k == Unmatched || k == Missing || k == Unreadable || k == Silent || k == PastEnd
 }
 
-// Note is one thing about one line of a manifest.
+// Note is one thing about one line of a manifest, or about one file of a folder of sound.
 type Note struct {
 	Kind    Kind
 	File    string
-	Line    int
+	Line    int // as Where has it
 	ID      string
 	Reason  string
 	Skipped bool // false: the utterance is used
@@ -60,7 +60,7 @@ type Note struct {
 
 // String names the utterance, its line and what is said about it, and of which kind that is.
 func (n Note) String() string {
-	return fmt.Sprintf("%s (%s, line %d): %s: %s", n.ID, n.File, n.Line, n.Kind, n.Reason)
+	return fmt.Sprintf("%s (%s): %s: %s", n.ID, Where(n.File, n.Line), n.Kind, n.Reason)
 }
 
 // Report says what became of every line of a manifest.
@@ -226,18 +226,21 @@ func (r *Report) summary(kind Kind, skipped bool) string {
 	return s + "\n    " + strings.Join(some, "\n    ")
 }
 
-// where is "line 3", or "u1 in text, line 3" for a file of a folder.
+// where is "line 3", or "u1 in text, line 3" for a list in a folder, or "u1.wav" for a sound file of one.
 func (n *Note) where(manifest string) string {
-	if n.File != manifest {
-		return fmt.Sprintf("%s in %s, line %d", n.ID, filepath.Base(n.File), n.Line)
+	switch {
+	case n.Line <= 0:
+		return n.ID
+	case n.File != manifest:
+		return n.ID + " in " + Where(filepath.Base(n.File), n.Line)
 	}
-	return fmt.Sprintf("line %d", n.Line)
+	return lineOf(n.File, n.Line)
 }
 
-// Place is "line 3", or "text, line 3" for a file of a folder.
+// Place is "line 3", or "text, line 3" for a list in a folder.
 func (r *Report) Place(p text.Place) string {
 	if p.File != r.Path {
-		return fmt.Sprintf("%s, line %d", filepath.Base(p.File), p.Line)
+		return Where(filepath.Base(p.File), p.Line)
 	}
-	return fmt.Sprintf("line %d", p.Line)
+	return lineOf(p.File, p.Line)
 }

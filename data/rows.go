@@ -221,6 +221,9 @@ func (r *rows) id(i int) string {
 	return string(r.appendID(nil, i, &p))
 }
 
+// line is where a row stands in its list.
+func (r *rows) line(p packedRow) string { return lineOf(r.files.list[p.file], p.line) }
+
 // text is that of row i.
 func (r *rows) text(i int) string { return r.letters.unpack(r.at(i).text) }
 

@@ -152,7 +152,7 @@ func (l *Loader) fill(e *Example, epoch int, reader *audio.Reader, x *feature.Ex
 	fail := func(kind Kind, err error) {
 		l.buffers.put(e.Features)
 		e.Features, e.Frames = nil, 0
-		e.Err = fmt.Errorf("%s (%s, line %d): %w", u.ID, u.File, u.Line, err)
+		e.Err = fmt.Errorf("%s (%s): %w", u.ID, Where(u.File, u.Line), err)
 		l.set.found(u, kind, err.Error(), kind == Unreadable || kind == Silent)
 	}
 	defer func() {

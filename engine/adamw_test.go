@@ -12,7 +12,6 @@ import (
 	G "gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"konkanitrain/internal/safetensors"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/op"
 )
@@ -217,7 +216,7 @@ func TestAdamWIsTheReferences(t *testing.T) {
 }
 
 // goldenParameters are those of the file; biases, bias_u, bias_v and norms don't decay.
-func goldenParameters(t *testing.T, f *safetensors.File) (net flatNet) {
+func goldenParameters(t *testing.T, f *testkit.Tensors) (net flatNet) {
 	t.Helper()
 	decaying := 0
 	for _, name := range f.Names() {

@@ -14,7 +14,6 @@ import (
 
 	"konkanitrain/internal/frames"
 	"konkanitrain/internal/optest"
-	"konkanitrain/internal/safetensors"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/op"
 )
@@ -25,7 +24,7 @@ var goldens = []string{"model_f2", "model_f4", "model_f8", "model_f4_ctc_only"}
 
 // golden is one of them, with the graph of the same network.
 type golden struct {
-	*safetensors.File
+	*testkit.Tensors
 	t     *testing.T
 	c     Config
 	shape Shape
@@ -35,7 +34,7 @@ type golden struct {
 
 func openGolden(t *testing.T, name string) *golden {
 	t.Helper()
-	g := &golden{File: testkit.Golden(t, name), t: t, feeds: map[*G.Node]op.Array{}}
+	g := &golden{Tensors: testkit.Golden(t, name), t: t, feeds: map[*G.Node]op.Array{}}
 	meta := g.Metadata()
 	number := func(key string) (v float64) {
 		if err := json.Unmarshal([]byte(meta[key]), &v); err != nil {
@@ -189,7 +188,7 @@ func TestGoldenActivations(t *testing.T) {
 			}
 			testkit.Close(t, name+" "+tap, got.Data, doubles(want), 2*stored*largest(doubles(want)))
 		}
-		if acts := count(g.File, "act."); acts != len(g.net.Taps) {
+		if acts := count(g.Tensors, "act."); acts != len(g.net.Taps) {
 			t.Errorf("%s has %d activations, the network %d", name, acts, len(g.net.Taps))
 		}
 	}
@@ -270,7 +269,7 @@ func TestGoldenGradients(t *testing.T) {
 				}
 			}
 		}
-		if n := count(g.File, "grad.") + count(g.File, "actgrad."); n != len(names) {
+		if n := count(g.Tensors, "grad.") + count(g.Tensors, "actgrad."); n != len(names) {
 			t.Errorf("%s has %d gradients, the network %d", name, n, len(names))
 		}
 	}
@@ -335,7 +334,7 @@ func doubles(x []float32) []float64 {
 }
 
 // count is the number of tensors whose names start with prefix.
-func count(f *safetensors.File, prefix string) int {
+func count(f *testkit.Tensors, prefix string) int {
 	n := 0
 	for _, name := range f.Names() {
 		if strings.HasPrefix(name, prefix) {

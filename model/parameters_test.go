@@ -59,7 +59,7 @@ func TestNamesAndShapes(t *testing.T) {
 				t.Errorf("%s: %s has shape %v, PyTorch's %v", name, p.Name, p.Shape, info.Shape)
 			}
 		}
-		if n := count(g.File, "weight."); n != len(params) {
+		if n := count(g.Tensors, "weight."); n != len(params) {
 			t.Errorf("%s has %d parameters, the network %d", name, n, len(params))
 		}
 	}

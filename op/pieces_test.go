@@ -4,19 +4,18 @@ import (
 	"testing"
 
 	"konkanitrain/internal/optest"
-	"konkanitrain/internal/safetensors"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/op"
 )
 
 // pieces are golden tensors of single parts of the network, computed by PyTorch in float64.
 type pieces struct {
-	*safetensors.File
+	*testkit.Tensors
 	t      *testing.T
 	single bool // tensors get a batch dimension of 1
 }
 
-func openPieces(t *testing.T) pieces { return pieces{File: testkit.Golden(t, "pieces"), t: t} }
+func openPieces(t *testing.T) pieces { return pieces{Tensors: testkit.Golden(t, "pieces"), t: t} }
 
 // floats is a tensor; with swapped, its last two dimensions change places (channels last).
 func (p pieces) floats(name string, swapped bool) op.Array {

@@ -39,7 +39,7 @@ func TestEvaluateKeepsToALimit(t *testing.T) {
 		var oom *device.OutOfMemory
 		switch {
 		case errors.As(err, &oom):
-			testkit.MustContain(t, err.Error(), manifest, "reading 32 utterances at a time", "the longest of its utterances is utt0003 (line 4), 60.0 s")
+			testkit.MustContain(t, err.Error(), manifest, "reading 32 utterances at a time", "the longest of its utterances is utt0003 ("+manifest+", line 4), 60.0 s")
 			counts[2]++
 		case err != nil:
 			t.Fatal(err)

@@ -90,7 +90,7 @@ func (m *Model) AlignManifest(ctx context.Context, manifest string, o EvaluateOp
 		for i, x := range w.Examples {
 			t := transcriptOf(x.Utt, rows[i].Segment)
 			if err := errors.Join(x.Err, rows[i].err); err != nil {
-				t = Transcript{Path: x.Utt.Path(), Err: fmt.Errorf("%s (line %d): %w", x.Utt.ID, x.Utt.Line, err)}
+				t = Transcript{Path: x.Utt.Path(), Err: fmt.Errorf("%s (%s): %w", x.Utt.ID, data.Where(x.Utt.File, x.Utt.Line), err)}
 			}
 			if err := emit(t); err != nil {
 				return nil, err

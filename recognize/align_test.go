@@ -75,7 +75,7 @@ func TestAlignManifest(t *testing.T) {
 	if err != nil || report.Lines != 5 || len(got) != 4 {
 		t.Fatal(err, report, got)
 	}
-	testkit.MustFail(t, got[2].Err, "0001.wav (line 3): 90 tokens take 90 frames at least")
+	testkit.MustFail(t, got[2].Err, "0001.wav ("+manifest+", line 3): 90 tokens take 90 frames at least")
 	s := got[1].Segments[0]
 	if got[1].Duration != 2 || s.Start != 0.5 || s.End != 1.5 || len(s.Words) != 1 || len(s.Characters) != 3 {
 		t.Errorf("%+v", got[1])

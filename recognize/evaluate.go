@@ -116,8 +116,8 @@ func (m *Model) makeRoom(l *data.Loader, set *data.Set, window int) error {
 	bytes := reading(l)
 	if room := m.room(); bytes >= room {
 		u := set.At(set.Longest())
-		return fmt.Errorf("%s: %w; the longest of its utterances is %s (line %d), %.1f s: cut it, leave it out, or raise memory_limit",
-			set.Path, m.noRoom(bytes, fmt.Sprintf("reading %s at a time", words.Count(window, "utterance"))), u.ID, u.Line, u.Duration)
+		return fmt.Errorf("%s: %w; the longest of its utterances is %s (%s), %.1f s: cut it, leave it out, or raise memory_limit",
+			set.Path, m.noRoom(bytes, fmt.Sprintf("reading %s at a time", words.Count(window, "utterance"))), u.ID, data.Where(u.File, u.Line), u.Duration)
 	}
 	m.count([]*batch{{bytes: bytes, frames: longestOf(set), rows: window}})
 	return nil

@@ -35,9 +35,10 @@ type flow struct {
 	info   audio.Info // once opened is closed
 	live   bool       // it comes as it is spoken
 
-	heard    int      // once pieces is closed: samples there were
-	err      error    // once pieces is closed: what was wrong
-	warnings []string // once pieces is closed: what is odd
+	heard    int       // once pieces is closed: samples there were
+	err      error     // once pieces is closed: what was wrong
+	warnings []string  // once pieces is closed: what is wrong with the file, and can be read all the same,
+	odd      []finding // and what is odd about the sound
 }
 
 // listening reads recordings ahead, several at once, and makes features of their pieces.
@@ -139,7 +140,10 @@ func (l *listening) read(f *flow) (err error) {
 	}
 	cutter.Skip(f.From.Sample, f.From.Joined)
 	e := newExamination(rate)
-	emit := func(p cut.Piece) error { return l.take(f, p) }
+	emit := func(p cut.Piece) error {
+		e.piece(p)
+		return l.take(f, p)
+	}
 	skip := f.From.Sample
 	pass := func(x []float32) error {
 		if l.ctx.Err() != nil {
@@ -178,7 +182,7 @@ func (l *listening) read(f *flow) (err error) {
 		err = fmt.Errorf("%s: it is too short for a single feature frame", f.Name)
 	}
 	if err == nil {
-		f.warnings = append(info.Warnings, e.findings(f.Name, f.info.Rate)...)
+		f.warnings, f.odd = info.Warnings, e.findings(f.Name, f.info.Rate)
 	}
 	return err
 }

@@ -115,6 +115,7 @@ func (m *Model) TranscribeAll(ctx context.Context, list []Recording, o Transcrib
 			return err
 		}
 	}
+	t.sayOdd()
 	return nil
 }
 

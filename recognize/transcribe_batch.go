@@ -2,8 +2,10 @@ package recognize
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
+	"konkanitrain/internal/words"
 	"konkanitrain/recognize/transcript"
 )
 
@@ -23,6 +25,7 @@ type transcribing struct {
 	some   bool                // out has a segment of it
 	held   *transcript.Segment // was heard last, and may share its end with the next piece
 	failed error               // what was wrong with a piece: the rest of the recording is passed over
+	odd    [oddities]int       // recordings so far in which something is odd
 }
 
 // event is what comes next: a piece, or the end of a recording.
@@ -239,7 +242,24 @@ func (t *transcribing) end(f *flow) error {
 	for _, w := range f.warnings { // behind what was written, which may be on the same terminal
 		t.options.Warn(w)
 	}
+	for _, o := range f.odd {
+		if t.odd[o.oddity]++; t.odd[o.oddity] <= oddNamed {
+			t.options.Warn(o.text)
+		}
+	}
 	return ending
+}
+
+// oddNamed is how many recordings that are odd in one way are named; the others are counted.
+const oddNamed = 5
+
+// sayOdd counts those that weren't named.
+func (t *transcribing) sayOdd() {
+	for o, n := range t.odd {
+		if n > oddNamed {
+			t.options.Warn(fmt.Sprintf("%s more: %v", words.Count(n-oddNamed, "sound"), oddity(o)))
+		}
+	}
 }
 
 // tell tells of a batch that has ended.

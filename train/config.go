@@ -61,6 +61,7 @@ type DataConfig struct {
 	SortFirstEpochs  int       `yaml:"sort_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training go from short utterances to long ones; all others are shuffled"`
 	VTLP             float64   `yaml:"vtlp" default:"0" check:"0|0.001..0.5" zero:"off" help:"vocal tract length perturbation in training: frequencies are multiplied by a factor drawn from 1-vtlp to 1+vtlp"`
 	Pitch            float64   `yaml:"pitch" default:"0" check:"0|0.25..12" zero:"off" unit:"semitones" help:"the most that training utterances are made higher or lower, in semitones; they stay as long as they are"`
+	TimeShift        float64   `yaml:"time_shift" default:"0" check:"0..0.5" zero:"off" unit:"s" help:"the most that training utterances are made to begin earlier or later, in seconds, by a tenth of them at most: what goes beyond an end is lost, and silence comes in at the other"`
 	ReverbShare      float64   `yaml:"reverb_share" default:"0" check:"share" zero:"off" help:"share of training utterances that are heard in a room, with reverberation of 0.15 to 0.8 s"`
 	NoiseShare       float64   `yaml:"noise_share" default:"0" check:"share" zero:"off" help:"share of training utterances that noise is added to"`
 	NoiseSNR         []float64 `yaml:"noise_snr" default:"5,25" check:"-20..100" unit:"dB" help:"ratios of an utterance's power to that of its noise in dB, from and to"`
@@ -190,7 +191,8 @@ func (c Config) Augment() feature.Augment {
 		a.FreqMasks, a.FreqWidth, a.TimeMasks, a.TimeShare = c.Data.FreqMasks, c.Data.FreqWidth, c.Data.TimeMasks, c.Data.TimeShare
 	}
 	a.LightEpochs = c.Data.LightFirstEpochs
-	a.VTLP, a.Pitch, a.ReverbShare, a.BandwidthShare, a.Volume = c.Data.VTLP, c.Data.Pitch, c.Data.ReverbShare, c.Data.BandwidthShare, c.Data.Volume
+	a.VTLP, a.Pitch, a.TimeShift, a.Volume = c.Data.VTLP, c.Data.Pitch, c.Data.TimeShift, c.Data.Volume
+	a.ReverbShare, a.BandwidthShare = c.Data.ReverbShare, c.Data.BandwidthShare
 	if len(c.Data.NoiseSNR) == 2 {
 		a.NoiseShare, a.NoiseSNR = c.Data.NoiseShare, [2]float64(c.Data.NoiseSNR)
 	}

@@ -19,6 +19,7 @@ type remote struct {
 	listener *watch.Listener              // nil: nobody can see the run
 	page     *watch.Server                // nil before it answers
 	place    atomic.Pointer[control.Info] // what the loop alone knows, as it last was
+	step     *watch.Step                  // nil: not known
 	total    int64                        // memory of the machine, bytes; 0: unknown
 }
 
@@ -60,6 +61,8 @@ func (r *run) listen() error {
 // folderRenewed begins anew what lay in a checkpoint_dir that was removed.
 func (r *run) folderRenewed() {
 	r.renewMetrics()
+	r.recordStart(map[string]any{"update": r.updater.Updates, "resumed_at": r.updater.Updates, "logged_at": r.meter.shown})
+	r.writeStep()
 	r.board.renew(r)
 	r.remote.closeServer()
 	r.remote.server = nil

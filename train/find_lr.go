@@ -1,12 +1,11 @@
 package train
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 
 	"konkanitrain/checkpoint"
@@ -94,17 +93,13 @@ func (r *run) showFound() error {
 }
 
 func (r *run) writeFound(result rangetest.Result) error {
-	text, err := json.Marshal(result)
-	if err != nil {
+	dir := r.logDir()
+	if err := checkpoint.MakeDir(dir); err != nil {
 		return err
 	}
-	var page bytes.Buffer
-	if err := rangetest.WritePage(&page, "Learning rates of "+r.ledger.dir, result); err != nil {
-		return err
-	}
-	if err := checkpoint.MakeDir(r.logDir()); err != nil {
-		return err
-	}
-	return errors.Join(os.WriteFile(filepath.Join(r.logDir(), findJSON), append(text, '\n'), 0o666),
-		os.WriteFile(filepath.Join(r.logDir(), findPage), page.Bytes(), 0o666))
+	return errors.Join(
+		checkpoint.ReplaceFile(filepath.Join(dir, findJSON), func(w io.Writer) error { return json.NewEncoder(w).Encode(result) }),
+		checkpoint.ReplaceFile(filepath.Join(dir, findPage), func(w io.Writer) error {
+			return rangetest.WritePage(w, "Learning rates of "+r.ledger.dir, result)
+		}))
 }

@@ -8,9 +8,10 @@ import (
 
 	"konkanitrain/checkpoint"
 	"konkanitrain/internal/testkit"
+	"konkanitrain/internal/watch"
 )
 
-// A folder that is removed while the run is going on is made again with a word, and so are its metrics.
+// A folder that is removed while the run is going on is made again with a word, and so is what shows the run.
 func TestFolderIsRemoved(t *testing.T) {
 	var said bytes.Buffer
 	cfg := small(tiny(t, speak(t, babble(8, 4, 1)...)))
@@ -22,8 +23,14 @@ func TestFolderIsRemoved(t *testing.T) {
 	mustContainOnce(t, said.String(), "WARNING: the folder "+dir+" was removed or moved away while the run was going on, and its checkpoints with it: it is made again")
 	mustHave(t, dir, 4, 6)
 	got := records(t, dir)
-	if len(got) != 4 || got[0].Event != "save" || got[1].Event != "update" || got[1].Update != 5 {
-		t.Errorf("the new metrics are %+v, want the save of update 4, two updates and a save", got)
+	if len(got) != 5 || got[0].Event != "start" || got[1].Event != "save" || got[2].Event != "update" || got[2].Update != 5 {
+		t.Errorf("the new metrics are %+v, want a start, the save of update 4, two updates and a save", got)
+	}
+	if found, err := watch.Sources(dir); err != nil || len(found) != 1 { // it can be seen
+		t.Errorf("%+v, %v", found, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, watch.StepFile)); err != nil {
+		t.Error(err)
 	}
 	r.close()
 	if another := start(t, withResume(cfg), nil); another.updater.Updates != 6 {
@@ -139,6 +146,11 @@ func TestLogDir(t *testing.T) {
 	checkMetrics(t, cfg.Run.LogDir, map[string]int{"start": 1, "update": 1, "save": 1})
 	if _, err := os.Stat(filepath.Join(cfg.Run.CheckpointDir, "metrics.jsonl")); err == nil {
 		t.Error("they are in checkpoint_dir as well")
+	}
+	// Whoever looks at the run by its checkpoint_dir finds them.
+	found, err := watch.Sources(cfg.Run.CheckpointDir)
+	if err != nil || len(found) != 1 || found[0].Logs != cfg.Run.LogDir || found[0].Dir != cfg.Run.CheckpointDir || found[0].Run != cfg.Run.CheckpointDir {
+		t.Errorf("%+v, %v", found, err)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func perturbed(c Config, noise string) Config {
 	d := &c.Data
 	d.SpeedPerturb, d.SpecAugment = true, true
-	d.VTLP, d.Pitch, d.ReverbShare, d.NoiseShare, d.BandwidthShare, d.Volume = 0.1, 2, 0.5, 0.5, 0.3, 12
+	d.VTLP, d.Pitch, d.TimeShift, d.ReverbShare, d.NoiseShare, d.BandwidthShare, d.Volume = 0.1, 2, 0.05, 0.5, 0.5, 0.3, 12
 	d.NoiseManifest = []string{noise}
 	return c
 }
@@ -34,7 +34,7 @@ func mustHear(t *testing.T, cfg Config, n int) *Hearing {
 	return h
 }
 
-var allChanges = strings.Fields("speed_perturb pitch reverb_share noise_share bandwidth_share volume vtlp spec_augment")
+var allChanges = strings.Fields("speed_perturb pitch time_shift reverb_share noise_share bandwidth_share volume vtlp spec_augment")
 
 // What is heard, all together, is what the first epoch of a run is given; each change is there alone, in the order in
 // which they are made.

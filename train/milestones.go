@@ -159,9 +159,10 @@ func (r *run) validate(ctx context.Context) error {
 	r.record("validation", struct {
 		Update  int    `json:"update"`
 		Weights string `json:"weights,omitempty"`
+		Best    bool   `json:"best,omitempty"` // so far, by best_by
 		Blanks  blanks `json:"odd_blanks,omitempty"`
 		*recognize.Evaluation
-	}{r.updater.Updates, r.scores(), odd, e})
+	}{r.updater.Updates, r.scores(), r.ledger.state.Best == e, odd, e})
 	r.board.samples(r)
 	return r.recordWorst(worst)
 }

@@ -35,7 +35,7 @@ func (r *run) sayLeft(p *passes) {
 			r.report.say("WARNING: left out for lack of memory: %s more", words.Count(len(p.left)-i, "utterance"))
 			return
 		}
-		r.report.say("WARNING: left out for lack of memory (on_oom skip): %s (%s, line %d), %.1f s", u.ID, u.File, u.Line, u.Duration)
+		r.report.say("WARNING: left out for lack of memory (on_oom skip): %s (%s), %.1f s", u.ID, data.Where(u.File, u.Line), u.Duration)
 	}
 }
 
@@ -57,8 +57,8 @@ func (r *run) tooLarge(p *passes) error {
 	if room <= 1 {
 		left = "nothing is left"
 	}
-	what := fmt.Sprintf("%s (%s, line %d) has %.1f s, and a pass over it alone takes %s of memory%s, where %s",
-		u.ID, u.File, u.Line, u.Duration, words.Bytes(need), r.forEach(), left)
+	what := fmt.Sprintf("%s (%s) has %.1f s, and a pass over it alone takes %s of memory%s, where %s",
+		u.ID, data.Where(u.File, u.Line), u.Duration, words.Bytes(need), r.forEach(), left)
 	if d := r.pool.Usage(); d.Limit > 0 {
 		what += fmt.Sprintf(" of %s (%s)", words.Bytes(d.Limit), r.limitFrom)
 	}
@@ -126,8 +126,8 @@ func (r *run) misfit(err error, p peak) error {
 	}
 	oom.Planned = r.totalWith(p.bytes)
 	u := p.utterance()
-	text := fmt.Sprintf("the largest pass, over %s of up to %.1f s (%s: %s, line %d), takes %s of memory%s",
-		words.Count(p.Batch, "utterance"), u.Duration, u.ID, u.File, u.Line, words.Bytes(p.bytes), r.forEach())
+	text := fmt.Sprintf("the largest pass, over %s of up to %.1f s (%s: %s), takes %s of memory%s",
+		words.Count(p.Batch, "utterance"), u.Duration, u.ID, data.Where(u.File, u.Line), words.Bytes(p.bytes), r.forEach())
 	fitting, failed := r.fittingSettings(p)
 	switch {
 	case failed != nil:

@@ -29,7 +29,7 @@ func TestNoiseManifest(t *testing.T) {
 	cfg.Optimizer.MaxUpdates = 2
 	said := mustRun(t, cfg)
 	testkit.MustContain(t, said, "noise: 7 recordings, 2.", "WARNING: no noise is taken from 001.wav", "WARNING: no noise is taken from 002.wav",
-		"WARNING: no noise is taken from 009.wav ("+folder+", line 10): audio file not found: "+filepath.Join(folder, "009.wav"))
+		"WARNING: no noise is taken from 009.wav ("+folder+"): audio file not found: "+filepath.Join(folder, "009.wav"))
 
 	for i := range 9 {
 		spoil(t, sounds, "00"+string(rune('0'+i))+".wav")

@@ -108,6 +108,11 @@ func (r *run) recordStep(p *passes) error {
 	name := pictureName(largest.Variant)
 	shown := picture(name, program)
 	step := watch.Step{Program: name, Workers: r.replica.Wishes().Workers, Arena: shown.Size, Kernels: len(shown.Steps)}
+	if step.Run = r.logRun(); step.Run != "" {
+		if step.Logs, err = filepath.Abs(r.logDir()); err != nil {
+			return err
+		}
+	}
 	for _, h := range shown.Holdings(mostStretches) {
 		step.Parts = append(step.Parts, watch.Part{Name: h.Name, Kind: h.Kind, Held: h.Bytes})
 	}
@@ -116,9 +121,18 @@ func (r *run) recordStep(p *passes) error {
 			step.Fixed = append(step.Fixed, watch.Amount(h))
 		}
 	}
-	err = checkpoint.ReplaceFile(filepath.Join(r.ledger.dir, watch.StepFile), func(w io.Writer) error { return json.NewEncoder(w).Encode(step) })
-	if err != nil {
+	r.remote.step = &step
+	r.writeStep()
+	return nil
+}
+
+// writeStep writes the step into checkpoint_dir.
+func (r *run) writeStep() {
+	if r.remote.step == nil {
+		return
+	}
+	path := filepath.Join(r.ledger.dir, watch.StepFile)
+	if err := checkpoint.ReplaceFile(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(r.remote.step) }); err != nil {
 		r.report.say("NOTE: the memory of a step is not recorded: %v", err)
 	}
-	return nil
 }

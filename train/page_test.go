@@ -54,6 +54,9 @@ func TestRunIsSeen(t *testing.T) {
 	got := seen(t, r, paths...)
 	mustEnd(t, r)
 	mustEqualRun(t, list.Run.CheckpointDir, unseen.Run.CheckpointDir, 6)
+	if best := lastBest(t, list.Run.CheckpointDir); best == 0 || best != r.ledger.state.BestStep {
+		t.Errorf("the best validation is that of update %d, and its records say of %d", r.ledger.state.BestStep, best)
+	}
 	for _, path := range paths {
 		if len(got[path]) != 6 {
 			t.Fatalf("%q was seen %d times", path, len(got[path]))
@@ -95,6 +98,29 @@ func TestRunIsSeen(t *testing.T) {
 	r.remote.close()
 	_, err := http.Get(url)
 	testkit.MustFail(t, err, "refused")
+}
+
+// lastBest is the update of the last validation that was the best when it was recorded; 0 where none was.
+func lastBest(t *testing.T, dir string) (update int) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, metricsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var l struct {
+			Event  string
+			Update int
+			Best   bool
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		if l.Best && l.Event == "validation" {
+			update = l.Update
+		}
+	}
+	return update
 }
 
 // The recorded step is that of the plan, in parts that add up to it.

@@ -125,7 +125,7 @@ func TestKilledRunResumesBitForBit(t *testing.T) {
 			cfg.Data.ValManifest, cfg.Data.NumWorkers, cfg.Run.CPUWorkers, cfg.Run.FP16 = []string{val}, 2, 2, fp16
 			cfg.Optimizer.BatchSize, cfg.Optimizer.GradAccum, cfg.Optimizer.MaxUpdates = 2, 3, 10
 			cfg.Run.SaveEvery, cfg.Run.EvalEvery, cfg.Run.Seed = 5, 5, 1<<63+12345
-			cfg.Data.Pitch, cfg.Data.BandwidthShare, cfg.Data.Volume = 2, 0.3, 12
+			cfg.Data.Pitch, cfg.Data.TimeShift, cfg.Data.BandwidthShare, cfg.Data.Volume = 2, 0.05, 0.3, 12
 			cfg.Data.VTLP, cfg.Data.ReverbShare, cfg.Data.NoiseShare, cfg.Data.NoiseManifest = 0.1, 0.5, 0.5, []string{filepath.Dir(val)}
 			straight, after := traced(t, cfg, io.Discard)
 			if p := after[5]; p.Epoch != 1 || p.Window != 1 || p.Utterances != 29 {

@@ -207,7 +207,6 @@ func (r *run) begin() error {
 			return err
 		}
 	}
-	s := &r.ledger.state
 	first := map[string]any{"update": r.updater.Updates}
 	if from := r.ledger.origin.Checkpoint; from != nil {
 		// Of the records before this one those of later updates are made again; where another run was writing to the file
@@ -217,15 +216,21 @@ func (r *run) begin() error {
 			first["from"] = from.Path
 		}
 	}
-	r.recordValidation("start", first)
-	first["total"], first["parameters"], first["workers"], first["config"] = r.total(), s.Parameters, r.replica.Wishes().Workers, s.Config
-	r.record("start", first)
+	r.recordStart(first)
 	if err := r.openTracker(); err != nil { // what was told before the start is of another run
 		return err
 	}
 	r.report.begin(pace{begun: r.updater.Updates, total: r.total(), epochs: r.epochs(), sorted: r.cfg.Data.SortFirstEpochs})
 	r.ledger.started = time.Now()
 	return nil
+}
+
+// recordStart records with what the run begins, or goes on, and with what settings.
+func (r *run) recordStart(first map[string]any) {
+	r.recordValidation("start", first)
+	s := &r.ledger.state
+	first["total"], first["parameters"], first["workers"], first["config"] = r.total(), s.Parameters, r.replica.Wishes().Workers, s.Config
+	r.record("start", first)
 }
 
 func (r *run) logDir() string {

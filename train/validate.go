@@ -100,7 +100,7 @@ func (c Config) augmentRules(p *settings.Problems) {
 	p.Require(!anyGiven(d.NoiseManifest) || d.NoiseShare > 0, "noise_manifest noise_share", "noise_manifest names recordings, but noise_share is 0: no utterance gets noise")
 	augment := c.Augment()
 	slices.Sort(augment.NoiseSNR[:]) // whose order was looked at
-	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share vtlp pitch reverb_share noise_share noise_snr bandwidth_share volume light_first_epochs",
+	p.Add(settings.About("speeds freq_masks freq_width time_masks time_share vtlp pitch time_shift reverb_share noise_share noise_snr bandwidth_share volume light_first_epochs",
 		augment.Validate()))
 	p.Require(d.LightFirstEpochs == 0 || augment.Any(), "light_first_epochs spec_augment speed_perturb",
 		"light_first_epochs is %d, but no augmentation is on: there is nothing that could grow; set light_first_epochs to 0 as well", d.LightFirstEpochs)

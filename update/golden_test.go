@@ -8,14 +8,13 @@ import (
 
 	"konkanitrain/data"
 	"konkanitrain/engine"
-	"konkanitrain/internal/safetensors"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
 )
 
 // golden is a network of the PyTorch reference with its inputs and results.
 type golden struct {
-	*safetensors.File
+	*testkit.Tensors
 	t      *testing.T
 	net    model.Config
 	window []*data.Example
@@ -24,7 +23,7 @@ type golden struct {
 
 func openGolden(t *testing.T, name string) *golden {
 	t.Helper()
-	g := &golden{File: testkit.Golden(t, name), t: t}
+	g := &golden{Tensors: testkit.Golden(t, name), t: t}
 	meta := g.Metadata()
 	number := func(key string) float64 {
 		var v float64

@@ -17,7 +17,6 @@ import (
 
 	"konkanitrain/device"
 	"konkanitrain/engine"
-	"konkanitrain/internal/safetensors"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
 	"konkanitrain/op"
@@ -263,7 +262,7 @@ func TestUpdatesAreTheReferences(t *testing.T) {
 }
 
 // goldenParameters are those of the file, each as one row; decay follows from their names, as in the network.
-func goldenParameters(t testing.TB, f *safetensors.File) []engine.Parameter {
+func goldenParameters(t testing.TB, f *testkit.Tensors) []engine.Parameter {
 	t.Helper()
 	known := model.Parameters(tinyNetwork(4, 1))
 	var params []engine.Parameter

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"konkanitrain/engine"
-	"konkanitrain/internal/safetensors"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
 )
@@ -109,11 +108,7 @@ func TestWeightDecayOfParts(t *testing.T) {
 
 // Losses and gradients with intermediate CTC and smoothing are those of PyTorch: testdata/little.py has made them.
 func TestLittleDataIsTheReferences(t *testing.T) {
-	want, err := safetensors.Open(filepath.Join("testdata", "little.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer want.Close()
+	want := testkit.OpenTensors(t, filepath.Join("testdata", "little.safetensors"))
 	g := openGolden(t, "model_f4")
 	g.net.InterCTCWeight, g.net.CTCSmoothing = 0.4, 0.1
 	r := g.load(newCrew(t, g.net, 2))

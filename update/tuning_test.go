@@ -9,7 +9,6 @@ import (
 
 	"konkanitrain/engine"
 	"konkanitrain/internal/patterns"
-	"konkanitrain/internal/safetensors"
 	"konkanitrain/internal/testkit"
 	"konkanitrain/model"
 	"konkanitrain/op"
@@ -207,11 +206,7 @@ func TestTuning(t *testing.T) {
 // Five updates with a frozen part and parameter groups of several rates are those of PyTorch: testdata/tuning.py has
 // made what they come to.
 func TestTuningIsTheReferences(t *testing.T) {
-	want, err := safetensors.Open(filepath.Join("testdata", "tuning.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer want.Close()
+	want := testkit.OpenTensors(t, filepath.Join("testdata", "tuning.safetensors"))
 	g := openGolden(t, "model_f4")
 	tuning := Tuning{
 		Freeze: []string{"encoder.subsample", "encoder.blocks.0.ffn1", "decoder.embed"},

@@ -77,7 +77,7 @@ func runAlign(ctx context.Context, args []string, s streams) error {
 	defer model.Close()
 	out, err := newTranscripts(transcript.Format(c.Format), c.Output, "aligned", s)
 	if err != nil {
-		return err
+		return o.usage(err)
 	}
 	if c.Manifest == "" {
 		return out.end(model.Align(ctx, said, out.add))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"konkanitrain/data"
 	"konkanitrain/data/text"
 	"konkanitrain/internal/scores"
 	"konkanitrain/recognize"
@@ -85,7 +86,7 @@ func (a alignments) leftOut(l leftOut) error {
 		return err
 	}
 	for _, n := range l.notes {
-		if err := a.printf("#   %s (%s, line %d), %s: %s\n", n.ID, n.File, n.Line, n.Kind, oneCell(n.Reason)); err != nil {
+		if err := a.printf("#   %s (%s), %s: %s\n", n.ID, data.Where(n.File, n.Line), n.Kind, oneCell(n.Reason)); err != nil {
 			return err
 		}
 	}
@@ -122,7 +123,7 @@ type alignmentsEnd struct {
 // alignedText is an utterance for people: what it is, and its alignment below.
 func alignedText(u *scores.Utterance) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  (%s, line %d)  words %s  characters %s\n", u.ID, u.Manifest, u.Line, edits(u.Words), edits(u.Chars))
+	fmt.Fprintf(&b, "%s  (%s)  words %s  characters %s\n", u.ID, data.Where(u.Manifest, u.Line), edits(u.Words), edits(u.Chars))
 	for _, r := range scores.Lay(scores.AlignClusters(u.Reference, u.Hypothesis), alignedColumns) {
 		fmt.Fprintf(&b, "  ref  %s\n  hyp  %s\n", r.Ref, r.Hyp)
 		if r.Marks != "" {

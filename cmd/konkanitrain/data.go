@@ -142,7 +142,7 @@ func (o *dataOptions) read() (dataAsked, error) {
 		}
 	}
 	o.config.Run.EarlyStop = 0 // which asks for a validation set, and nothing is trained
-	return asked, errors.Join(err, o.set.Locate(o.config.Validate()))
+	return asked, errors.Join(err, creatable("html", o.own.HTML), o.set.Locate(o.config.Validate()))
 }
 
 // alsoNamed is an error where a setting names manifests too.

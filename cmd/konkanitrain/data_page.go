@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -34,10 +33,7 @@ func writeDataPage(ctx context.Context, path string, r *audit.Report, hearing *t
 	if err := auditpage.Write(&page, p); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, page.Bytes(), 0o666); err != nil {
-		return fmt.Errorf("html: %w", err)
-	}
-	return nil
+	return writeBytes("html", path, page.Bytes())
 }
 
 // dataPage is an audit as a page, without sound.

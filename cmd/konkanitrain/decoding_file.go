@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"konkanitrain/internal/settings"
 	"konkanitrain/recognize"
@@ -72,8 +71,5 @@ func saveDecoding(path string, d decoding, tuned recognize.Decoding, comment str
 			fmt.Fprintf(&b, "%s: %s\n", x.Key, v)
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
-	return os.WriteFile(path, b.Bytes(), 0o666)
+	return writeBytes("save_decoding", path, b.Bytes())
 }

@@ -26,9 +26,11 @@ type reporting struct {
 func (c *evalConfig) reportRules(p *settings.Problems) {
 	if c.PerUtterance != "" {
 		p.Add(settings.About("per_utterance", newTable(c.PerUtterance, nil).free()))
+		p.Add(creatable("per_utterance", c.PerUtterance))
 	}
 	for i, path := range c.Alignments {
 		p.Add(settings.About("alignments", newAlignments(path, nil, nil).free()))
+		p.Add(creatable("alignments", path))
 		p.Require(path != "", "alignments", "alignments: the name of a file is empty")
 		p.Require(!slices.Contains(c.Alignments[:i], path) && (path != c.PerUtterance || path == "-"), "alignments", "alignments: %s is given twice", path)
 	}

@@ -29,6 +29,7 @@ func (c *evalConfig) tuneRules(p *settings.Problems) {
 	if (c.Tune || c.Reliability || c.SaveDecoding != "") && c.JSON {
 		p.Add(settings.Problemf("json", "json has no place for what tune, reliability and save_decoding print: leave it out"))
 	}
+	p.Add(makeable("save_decoding", c.SaveDecoding))
 }
 
 // wantsWords says whether words and their confidences are needed.

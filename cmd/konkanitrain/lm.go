@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"runtime/debug"
 
 	"konkanitrain/data"
@@ -82,7 +81,7 @@ func runLM(ctx context.Context, args []string, s streams) error {
 		case c.Output == data.Stdin:
 			p.Add(settings.Problemf("output", "output is -: give the name of a file; standard output has the report"))
 		default:
-			p.Add(writable("output", filepath.Dir(c.Output)))
+			p.Add(makeable("output", c.Output))
 		}
 		p.Add(settings.About("units order prune", c.options().Validate()))
 	})

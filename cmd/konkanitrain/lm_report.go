@@ -4,7 +4,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -92,37 +92,16 @@ func (r lmReport) comment() string {
 		words.Count(r.Estimate.Sentences, "sentence"), words.Count(r.Estimate.Words, r.Units.Noun()))
 }
 
-// writeLM writes a model, compressed where the name says so. What stands under the path is always whole: the model is
-// written under another name first. What is no file, such as a pipe, is written as it is.
+// writeLM writes a model, compressed where the name says so.
 func writeLM(path string, m *ngram.Model, comment string) error {
-	name := path + ".part"
-	if stat, err := os.Lstat(path); err == nil && !stat.Mode().IsRegular() {
-		name = path
-	}
-	f, err := os.Create(name)
-	if err != nil {
-		return fmt.Errorf("output: %w", err)
-	}
-	if filepath.Ext(path) == ".gz" {
-		z := gzip.NewWriter(f) // without a name and a time: the same model is the same file
-		if err = m.WriteARPA(z, comment); err == nil {
-			err = z.Close()
+	return writeWhole("output", path, func(w io.Writer) error {
+		if filepath.Ext(path) != ".gz" {
+			return m.WriteARPA(w, comment)
 		}
-	} else {
-		err = m.WriteARPA(f, comment)
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	switch {
-	case name == path:
-	case err == nil:
-		err = os.Rename(name, path)
-	default:
-		_ = os.Remove(name) // err says more
-	}
-	if err != nil {
-		return fmt.Errorf("output: %w", err)
-	}
-	return nil
+		z := gzip.NewWriter(w) // without a name and a time: the same model is the same file
+		if err := m.WriteARPA(z, comment); err != nil {
+			return err
+		}
+		return z.Close()
+	})
 }

@@ -3,9 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -127,10 +126,11 @@ func (o *options) noArguments() {
 	o.unknown = append(o.unknown, err)
 }
 
-// usage makes err a mistake of the user's.
+// usage makes err a mistake of the user's. Nothing is wrong with the settings where memory or a disk is full.
 func (o *options) usage(err error) error {
-	if errors.Is(err, train.ErrOutOfMemory) {
-		return err // nothing is wrong with the settings: another time there may be memory
+	settled := func(e error) bool { return !checkpoint.Full(e) }
+	if errors.Is(err, train.ErrOutOfMemory) || !slices.ContainsFunc(settings.Flatten(err), settled) {
+		return err
 	}
 	return &usageError{err, o.command}
 }
@@ -158,23 +158,4 @@ func needManifest(key, path string) error {
 		return nil
 	}
 	return needFile(key, path, manifestForms)
-}
-
-// writable makes a folder and is the problem with writing to it, found now and not at the first save.
-func writable(key, dir string) error {
-	err := checkpoint.MakeDir(dir)
-	if err == nil {
-		try := filepath.Join(dir, ".konkanitrain-writable") // one name: what a kill leaves here goes at the next start
-		var f *os.File
-		if f, err = os.Create(try); err == nil {
-			err = f.Close()
-			if e := os.Remove(try); !errors.Is(e, fs.ErrNotExist) { // else another run began here at the same time
-				err = errors.Join(err, e)
-			}
-		}
-	}
-	if err != nil {
-		return settings.Problemf(key, "%s: nothing can be written there: %w", key, err)
-	}
-	return nil
 }

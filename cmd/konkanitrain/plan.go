@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 
 	"konkanitrain/internal/settings"
 	"konkanitrain/internal/words"
@@ -59,8 +57,8 @@ func runPlan(ctx context.Context, args []string, s streams) error {
 		return err
 	}
 	if o.own.HTML != "" {
-		if err := os.WriteFile(o.own.HTML, page.Bytes(), 0o666); err != nil {
-			return fmt.Errorf("html: %w", err)
+		if err := writeBytes("html", o.own.HTML, page.Bytes()); err != nil {
+			return err
 		}
 	}
 	if o.own.JSON {
@@ -111,7 +109,7 @@ func (o *planOptions) read() (train.PlanOptions, error) {
 	if err == nil && asked.Seconds == 0 {
 		err = o.checkInputs(&o.config)
 	}
-	return asked, o.set.Locate(err)
+	return asked, o.set.Locate(errors.Join(err, creatable("html", o.own.HTML)))
 }
 
 // forWhat reads which memory and which utterances are meant.

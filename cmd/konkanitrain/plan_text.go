@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"konkanitrain/data"
 	"konkanitrain/internal/words"
 	"konkanitrain/train"
 )
@@ -157,9 +158,5 @@ func passText(p train.PlanPass) string {
 
 // who names an utterance.
 func who(u train.PlanUtterance) string {
-	where := u.File
-	if u.Line > 0 {
-		where += fmt.Sprintf(", line %d", u.Line)
-	}
-	return fmt.Sprintf("%s (%s), %.1f s", u.ID, where, u.Seconds)
+	return fmt.Sprintf("%s (%s), %.1f s", u.ID, data.Where(u.File, u.Line), u.Seconds)
 }

@@ -71,6 +71,9 @@ func (c *transcribeConfig) sheet(model *recognize.Model, list []recognize.Record
 		if err := transcript.Distinct(o.format, names(list)); err != nil {
 			return nil, fmt.Errorf("output: in %s %w", c.Output, err)
 		}
+		if err := writable("output", c.Output); err != nil {
+			return nil, err
+		}
 		o.passOver(c.Output)
 		o.w = transcript.NewFolder(o.format, c.Output)
 	default:

@@ -24,6 +24,9 @@ type transcripts struct {
 // newTranscripts writes to standard output, or into a folder where one is given.
 func newTranscripts(f transcript.Format, dir, done string, s streams) (*transcripts, error) {
 	if dir != "" {
+		if err := writable("output", dir); err != nil {
+			return nil, err
+		}
 		return &transcripts{w: transcript.NewFolder(f, dir), err: s.err, done: done, format: f}, nil
 	}
 	w, err := transcript.New(f, s.out)

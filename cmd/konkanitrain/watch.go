@@ -34,7 +34,7 @@ func watchHelp() (string, error) {
   konkanitrain watch runs/a runs/b --listen 127.0.0.1:9000
   konkanitrain watch runs/a --listen unix:/run/user/1000/watch.sock
 
-RUN is a run's checkpoint_dir, or its log_dir. The page is at the address that is printed, until Ctrl-C. It reads what
+RUN is a run's checkpoint_dir, or a log_dir with all of its runs. The page is at the address that is printed, until Ctrl-C. It reads what
 the run writes, also while the run goes on, and changes nothing; figures for Prometheus are at /metrics. A run shows
 itself with --listen.
 
@@ -71,7 +71,7 @@ func runWatch(ctx context.Context, args []string, s streams) error {
 			return err
 		}
 		for _, source := range found {
-			if !slices.ContainsFunc(sources, func(s watch.Source) bool { return s.Name == source.Name }) {
+			if !slices.ContainsFunc(sources, func(s watch.Source) bool { return s.Is(source) }) {
 				sources = append(sources, source)
 			}
 		}

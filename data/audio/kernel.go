@@ -41,8 +41,8 @@ func (k *kernel) cutoff() (cut, half float64) {
 	return cut, sincZeros / cut
 }
 
-// fill computes the weights. All of them lie in one piece of memory: of many small ones, rounded up each, the heap would
-// take more than bytes says.
+// fill computes the weights. All of them lie in one piece of memory: of many small ones, rounded up each, the heap
+// would take more than bytes says.
 func (k *kernel) fill() {
 	cut, half := k.cutoff()
 	room := make([]float32, k.floats())

@@ -189,5 +189,5 @@ func (a *audit) fill(x *Item) {
 // where is how a message names entry i beside another one.
 func (a *audit) where(i int) string {
 	u := a.utterance(i)
-	return fmt.Sprintf("%s, line %d", u.File, u.Line)
+	return data.Where(u.File, u.Line)
 }

@@ -25,6 +25,7 @@ type Augment struct {
 	VTLP      float64   // frequencies are multiplied by a factor from 1-VTLP to 1+VTLP; 0 for none
 
 	Pitch          float64             // semitones, the most that utterances are made higher or lower; 0 for none
+	TimeShift      float64             // seconds, the most that utterances are made to begin earlier or later; 0 for none
 	ReverbShare    float64             // of utterances that sound in a room
 	NoiseShare     float64             // of utterances that get noise
 	NoiseSNR       [2]float64          // dB, from and to: the ratio of the utterance's power to that of its noise
@@ -78,6 +79,7 @@ const (
 	siteBand   = 0x5eed0006
 	siteVolume = 0x5eed0007
 	sitePitch  = 0x5eed0008
+	siteShift  = 0x5eed0009
 )
 
 // Key is the key of all augmentation draws in an epoch of the utterance whose identity hashes to id (philox.ID).
@@ -108,6 +110,7 @@ func (a *Augment) At(epoch int) Augment {
 	now.TimeShare *= strength
 	now.VTLP *= strength
 	now.Pitch *= strength
+	now.TimeShift *= strength
 	now.NoiseShare *= strength
 	now.ReverbShare *= strength
 	now.BandwidthShare *= strength

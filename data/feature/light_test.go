@@ -128,13 +128,13 @@ func TestPlayed(t *testing.T) {
 
 // All that can be set has its strength from At: a setting that At forgets would change utterances from the start.
 func TestLightIsAll(t *testing.T) {
-	a := Augment{Speeds: []float64{0.9, 1.1}, FreqMasks: 2, FreqWidth: 20, TimeMasks: 3, TimeShare: 0.2, VTLP: 0.1, Pitch: 2, ReverbShare: 0.2,
+	a := Augment{Speeds: []float64{0.9, 1.1}, FreqMasks: 2, FreqWidth: 20, TimeMasks: 3, TimeShare: 0.2, VTLP: 0.1, Pitch: 2, TimeShift: 0.05, ReverbShare: 0.2,
 		NoiseShare: 0.3, NoiseSNR: [2]float64{5, 25}, BandwidthShare: 0.4, Volume: 6, LightEpochs: 4}
 	first, half, full := a.At(0), a.At(2), a.At(4)
 	if first.changesSound() || first.Warp(7) != 1 || first.Speed(7) != (audio.Ratio{P: 1, Q: 1}) || first.FreqWidth != 0 || first.TimeShare != 0 {
 		t.Errorf("the first epoch changes something: %+v", first)
 	}
-	if half.VTLP != 0.05 || half.Pitch != 1 || half.ReverbShare != 0.1 || half.NoiseShare != 0.15 || half.BandwidthShare != 0.2 || half.Volume != 3 {
+	if half.VTLP != 0.05 || half.Pitch != 1 || half.TimeShift != 0.025 || half.ReverbShare != 0.1 || half.NoiseShare != 0.15 || half.BandwidthShare != 0.2 || half.Volume != 3 {
 		t.Errorf("in the middle the strength is not a half: %+v", half)
 	}
 	if !goreflect.DeepEqual(full, a) {

@@ -25,6 +25,7 @@ func (a Augment) Parts() []Part {
 	return []Part{
 		{Name: "speed_perturb", Title: "speed", On: fast, Augment: Augment{Speeds: a.Speeds}},
 		{Name: "pitch", Title: "pitch", On: a.Pitch > 0, Augment: Augment{Pitch: a.Pitch}},
+		{Name: "time_shift", Title: "shift in time", On: a.TimeShift > 0, Augment: Augment{TimeShift: a.TimeShift}},
 		{Name: "reverb_share", Title: "reverberation", On: a.ReverbShare > 0, Augment: Augment{ReverbShare: a.ReverbShare}},
 		{Name: "noise_share", Title: "noise", On: a.NoiseShare > 0, Augment: Augment{NoiseShare: a.NoiseShare, NoiseSNR: a.NoiseSNR, NoiseFrom: a.NoiseFrom}},
 		{Name: "bandwidth_share", Title: "narrow channel", On: a.BandwidthShare > 0, Augment: Augment{BandwidthShare: a.BandwidthShare}},
@@ -46,8 +47,10 @@ func (a *Augment) Words(key uint64, o Options, frames int) (all []string) {
 	if r := a.Speed(key); !r.One() {
 		all = append(all, "speed "+strconv.FormatFloat(r.Float(), 'g', 3, 64))
 	}
-	pitch, higher := a.Shift(key)
+	pitch, higher := a.Higher(key)
 	add(pitch, higher)
+	shift, later := a.Later(key)
+	add(shift, later)
 	room, reverberates := a.Reverb(key)
 	add(room, reverberates)
 	noise, noisy := a.Noise(key)

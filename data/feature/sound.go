@@ -15,6 +15,9 @@ const (
 	mostVolume            = 60
 )
 
+// mostShift is the most that time_shift may be, in seconds: more is no edge of an utterance.
+const mostShift = 0.5
+
 // Bounds of pitches, in semitones: from the step in which they are drawn, as less would change nothing, to an octave.
 const leastPitch, mostPitch = 0.25, 12
 
@@ -35,6 +38,9 @@ func (a Augment) validateSound() (all []error) {
 	if !(a.Pitch == 0 || a.Pitch >= leastPitch && a.Pitch <= mostPitch) {
 		complain("pitch is %v semitones; 0 and %v to %v are possible: it is drawn in steps of %v", a.Pitch, leastPitch, mostPitch, leastPitch)
 	}
+	if !(a.TimeShift >= 0 && a.TimeShift <= mostShift) {
+		complain("time_shift is %v s; 0 to %v are possible", a.TimeShift, mostShift)
+	}
 	if !(a.Volume >= 0 && a.Volume <= mostVolume) {
 		complain("volume is %v; 0 to %v are possible", a.Volume, mostVolume)
 	}
@@ -43,14 +49,17 @@ func (a Augment) validateSound() (all []error) {
 
 // changesSound says whether any utterance's sound is changed beside its speed.
 func (a *Augment) changesSound() bool {
-	return a != nil && (a.Pitch > 0 || a.ReverbShare > 0 || a.NoiseShare > 0 || a.BandwidthShare > 0 || a.Volume > 0)
+	return a != nil && (a.Pitch > 0 || a.TimeShift > 0 || a.ReverbShare > 0 || a.NoiseShare > 0 || a.BandwidthShare > 0 || a.Volume > 0)
 }
 
-// change changes sound at the sample rate as the key asks for: the room is heard before the noise, and the recorder
-// comes last.
+// change changes sound at the sample rate as the key asks for: an utterance that begins later does so in its room,
+// the room is heard before the noise, and the recorder comes last.
 func (e *Extractor) change(wave []float32, a *Augment, key uint64) {
-	if p, drawn := a.Shift(key); drawn {
+	if p, drawn := a.Higher(key); drawn {
 		e.changer.Pitch(wave, p)
+	}
+	if s, drawn := a.Later(key); drawn {
+		e.changer.Shift(wave, s)
 	}
 	if r, drawn := a.Reverb(key); drawn {
 		e.changer.Reverb(wave, r)
@@ -66,13 +75,21 @@ func (e *Extractor) change(wave []float32, a *Augment, key uint64) {
 	}
 }
 
-// Shift is how much higher the key's utterance is made, and whether it is.
-func (a *Augment) Shift(key uint64) (p perturb.Pitch, drawn bool) {
+// Higher is how much higher the key's utterance is made, and whether it is.
+func (a *Augment) Higher(key uint64) (p perturb.Pitch, drawn bool) {
 	if a == nil || a.Pitch == 0 {
 		return 0, false
 	}
 	p = perturb.DrawPitch(philox.NewStream(key, sitePitch), a.Pitch)
 	return p, p != 0
+}
+
+// Later is how much later the key's utterance begins, and whether it is shifted at all.
+func (a *Augment) Later(key uint64) (s perturb.Shift, drawn bool) {
+	if a == nil || a.TimeShift == 0 {
+		return 0, false
+	}
+	return perturb.DrawShift(philox.NewStream(key, siteShift), a.TimeShift), true
 }
 
 // among says whether a share of all utterances has this one in it, by the next draw.

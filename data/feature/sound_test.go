@@ -18,6 +18,7 @@ var alone = map[string]Augment{
 	"vtlp":         {VTLP: 0.1},
 	"bandwidth":    {BandwidthShare: 1},
 	"pitch":        {Pitch: 4},
+	"shift":        {TimeShift: 0.05},
 	"volume":       {Volume: 30},
 	"reverb":       {ReverbShare: 1},
 	"noise":        {NoiseShare: 1, NoiseSNR: [2]float64{5, 25}},
@@ -27,7 +28,7 @@ var alone = map[string]Augment{
 // together is all of them.
 func together() Augment {
 	a := usualAugment()
-	a.VTLP, a.ReverbShare, a.BandwidthShare, a.Volume, a.Pitch = 0.1, 0.5, 0.3, 12, 2
+	a.VTLP, a.ReverbShare, a.BandwidthShare, a.Volume, a.Pitch, a.TimeShift = 0.1, 0.5, 0.3, 12, 2, 0.05
 	a.NoiseShare, a.NoiseSNR = 0.5, [2]float64{5, 25}
 	return a
 }
@@ -119,11 +120,13 @@ func drawn(a *Augment, key uint64) map[string]string {
 	reverb, any := a.Reverb(key)
 	band, narrow := a.Band(key, 16000)
 	volume, _ := a.Gain(key)
-	pitch, _ := a.Shift(key)
+	pitch, _ := a.Higher(key)
+	shift, _ := a.Later(key)
 	return map[string]string{
 		"speed": fmt.Sprint(a.Speed(key)), "vtlp": fmt.Sprint(a.Warp(key)), "noise": fmt.Sprint(noise, some),
 		"reverb":    fmt.Sprint(reverb, any),
 		"bandwidth": fmt.Sprint(band, narrow), "volume": fmt.Sprint(volume), "pitch": fmt.Sprint(pitch),
+		"shift": fmt.Sprint(float64(shift)),
 	}
 }
 
@@ -133,6 +136,7 @@ func TestDrawsAreIndependent(t *testing.T) {
 	for what, only := range map[string]Augment{
 		"speed": {Speeds: all.Speeds}, "vtlp": {VTLP: all.VTLP}, "noise": {NoiseShare: all.NoiseShare, NoiseSNR: all.NoiseSNR},
 		"reverb": {ReverbShare: all.ReverbShare}, "bandwidth": {BandwidthShare: all.BandwidthShare}, "volume": {Volume: all.Volume}, "pitch": {Pitch: all.Pitch},
+		"shift": {TimeShift: all.TimeShift},
 	} {
 		for i := range 200 {
 			key := Key(1, i, philox.ID("x"))
@@ -214,6 +218,9 @@ func TestSoundErrors(t *testing.T) {
 		"pitch is -1":           {Pitch: -1},
 		"pitch is 0.24":         {Pitch: 0.24},
 		"pitch is 12.1":         {Pitch: 12.1},
+		"time_shift is -0.1 s":  {TimeShift: -0.1},
+		"time_shift is 0.6 s":   {TimeShift: 0.6},
+		"time_shift is NaN s":   {TimeShift: math.NaN()},
 		"volume is -1":          {Volume: -1},
 		"volume is 61":          {Volume: 61},
 		"volume is NaN":         {Volume: math.NaN()},

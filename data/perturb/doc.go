@@ -1,10 +1,10 @@
-// Package perturb changes sound as training wants to hear it: higher or lower, in rooms, with noise in it, through
-// narrow channels, and louder or softer.
+// Package perturb changes sound as training wants to hear it: higher or lower, earlier or later, in rooms, with noise
+// in it, through narrow channels, and louder or softer.
 //
-// What is done to an utterance is drawn by functions of a key: [DrawPitch], [DrawReverb], [DrawNoise], [DrawBand],
-// [DrawVolume]. A [Changer] does it in place: the number of samples stays, and the result is a function of the samples
-// and of what was drawn alone. Sound is of one channel, in [-1, 1] by and large; silence stays silence, and what is
-// finite stays finite.
+// What is done to an utterance is drawn by functions of a key: [DrawPitch], [DrawShift], [DrawReverb], [DrawNoise],
+// [DrawBand], [DrawVolume]. A [Changer] does it in place: the number of samples stays, and the result is a function of
+// the samples and of what was drawn alone. Sound is of one channel, in [-1, 1] by and large; silence stays silence, and
+// what is finite stays finite.
 package perturb
 
 import "konkanitrain/data/audio"

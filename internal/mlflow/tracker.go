@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 )
@@ -202,7 +203,7 @@ func reason(err error) string {
 	}
 	var net *net.OpError
 	if errors.As(err, &net) {
-		return fmt.Sprintf("%s: %v", net.Op, net.Err)
+		return net.Op + ": " + strings.TrimPrefix(net.Err.Error(), net.Op+": ")
 	}
 	return err.Error()
 }

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -384,6 +387,18 @@ func TestCertificates(t *testing.T) {
 		}
 		if said := begin(t, Options{Server: s.URL}).end(Finished, 10*time.Second); strings.Contains(said, "WARNING") {
 			t.Error(said)
+		}
+	}
+}
+
+// What the system says of a connection is said once.
+func TestReasonIsShort(t *testing.T) {
+	for want, err := range map[string]error{
+		"dial: connect: connection refused": &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
+		"read: connection reset by peer":    &net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)},
+	} {
+		if got := reason(&url.Error{Op: "Get", URL: "http://127.0.0.1:5000", Err: err}); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func (b broken) ReadAt(p []byte, off int64) (int, error) {
 // A file that can't be read to its end, or was cut after its header had been read, is an error that says where, also
 // where the one who takes the data in doesn't pass it on.
 func TestReadErrorsAreNotLost(t *testing.T) {
-	for _, dtype := range []DType{F32, F16, F64, I32} {
+	for _, dtype := range []DType{F32, F16, F64} {
 		size := 3 * dtype.Size()
 		whole := append(file(`{"t":{"dtype":"`+string(dtype)+`","shape":[3],"data_offsets":[0,`+strconv.Itoa(size)+`]}}`, 0), make([]byte, size)...)
 		data := len(whole) - size
@@ -164,15 +164,8 @@ func TestReadErrorsAreNotLost(t *testing.T) {
 				if cause == io.EOF {
 					cause = io.ErrUnexpectedEOF
 				}
-				_, _, err = f.Ints("t")
-				if dtype != I32 {
-					_, _, err = f.Floats("t")
-				}
-				if !errors.Is(err, cause) || !strings.Contains(err.Error(), `memory: tensor "t"`) {
+				if _, _, err = floats(f, "t"); !errors.Is(err, cause) || !strings.Contains(err.Error(), `memory: tensor "t"`) {
 					t.Errorf("%s, %d bytes can be read: %v", dtype, at, err)
-				}
-				if dtype == I32 {
-					continue
 				}
 				err = f.Load(Tensor{Name: "t", Shape: []int{3}, Load: func(r io.Reader) error {
 					io.Copy(io.Discard, r)
@@ -183,9 +176,6 @@ func TestReadErrorsAreNotLost(t *testing.T) {
 				}})
 				if !errors.Is(err, cause) {
 					t.Errorf("%s, %d bytes, and nobody says so: %v", dtype, at, err)
-				}
-				if _, _, err := f.Float64s("t"); !errors.Is(err, cause) {
-					t.Errorf("%s as float64, %d bytes can be read: %v", dtype, at, err)
 				}
 			}
 		}
@@ -252,7 +242,7 @@ func TestEndWithTheLastByte(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _, err := f.Floats("t"); err != nil || !slices.Equal(got, want) {
+		if got, _, err := floats(f, "t"); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %v, %v", dtype, got, err)
 		}
 	}

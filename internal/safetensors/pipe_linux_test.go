@@ -35,7 +35,7 @@ func TestNothingStaysOpen(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := f.Floats("f32"); !errors.Is(err, os.ErrClosed) {
+		if _, _, err := floats(f, "f32"); !errors.Is(err, os.ErrClosed) {
 			t.Fatalf("read after Close: %v", err)
 		}
 	}

@@ -64,7 +64,7 @@ func TestWriteThenRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range tensors {
-		got, shape, err := f.Floats(want.Name)
+		got, shape, err := floats(f, want.Name)
 		if err != nil || !slices.Equal(got, values(t, want)) || !slices.Equal(shape, want.Shape) {
 			t.Errorf("%s: shape %v, %v", want.Name, shape, err)
 		}
@@ -222,7 +222,7 @@ func TestLargest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, read, err := f.Floats("t"); err != nil || got[0] != 7 || !slices.Equal(read, shape) {
+	if got, read, err := floats(f, "t"); err != nil || got[0] != 7 || !slices.Equal(read, shape) {
 		t.Errorf("%v %v, %v", got, read, err)
 	}
 	const most = math.MaxInt32

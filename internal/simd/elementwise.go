@@ -4,9 +4,6 @@ package simd
 // what is beyond the largest float32 becomes +Inf.
 func Exp(dst, x []float32) { active.exp(dst, x[:len(dst)]) }
 
-// Sigmoid sets dst[i] = 1 / (1 + exp(-x[i])).
-func Sigmoid(dst, x []float32) { active.sigmoid(dst, x[:len(dst)]) }
-
 // Swish sets dst[i] = x[i] * sigmoid(x[i]). Swish(-Inf) is NaN.
 func Swish(dst, x []float32) { active.swish(dst, x[:len(dst)]) }
 

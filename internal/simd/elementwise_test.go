@@ -28,12 +28,9 @@ var elementOps = []elementOp{
 	{"Exp", 1, func(d []float32, in [][]float32) { Exp(d, in[0]) },
 		func(v []float64) (float64, float64) { return whole(math.Exp(v[0])) },
 		2e-7, 1.5e-45}, // stated in the doc comment; the smallest subnormal number is 1.4e-45
-	{"Sigmoid", 1, func(d []float32, in [][]float32) { Sigmoid(d, in[0]) },
-		func(v []float64) (float64, float64) { return whole(sigma(v[0])) },
-		2.2 * ulp, 1.22e-38}, // exp 1.5 halves, then a sum and a quotient
 	{"Swish", 1, func(d []float32, in [][]float32) { Swish(d, in[0]) },
 		func(v []float64) (float64, float64) { return whole(v[0] * sigma(v[0])) },
-		2.7 * ulp, 1.4e-36}, // one more product
+		2.7 * ulp, 1.4e-36}, // exp 1.5 halves, then a sum, a quotient and a product
 	{"SwishGrad", 2, func(d []float32, in [][]float32) { SwishGrad(d, in[0], in[1]) },
 		func(v []float64) (float64, float64) {
 			s, t := sigma(v[0]), sigma(-v[0])

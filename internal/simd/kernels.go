@@ -7,10 +7,10 @@ type kernels struct {
 
 	gemm func(w *Workspace, p *product)
 
-	exp, sigmoid, swish, relu func(dst, x []float32)
-	swishGrad, reluGrad       func(dx, x, dy []float32)
-	glu                       func(dst, a, b []float32)
-	gluGrad                   func(da, db, a, b, dy []float32)
+	exp, swish, relu    func(dst, x []float32)
+	swishGrad, reluGrad func(dx, x, dy []float32)
+	glu                 func(dst, a, b []float32)
+	gluGrad             func(da, db, a, b, dy []float32)
 
 	add, mulAdd func(dst, a, b []float32)
 	addScaled   func(dst, a []float32, alpha float32, b []float32)
@@ -26,7 +26,7 @@ type kernels struct {
 	layerNorm     func(dst, x, gamma, beta []float32, eps float32)
 	layerNormGrad func(dx, dgamma, dbeta, x, gamma, dy []float32, eps float32)
 
-	addBias, setRows, columnSum func(dst []float32, rows int, row []float32)
+	setRows, columnSum func(dst []float32, rows int, row []float32)
 
 	dropout, swishDropout func(dst, x []float32, row uint32, d Drop)
 	addDropout            func(dst, x []float32, alpha float32, y []float32, row uint32, d Drop)

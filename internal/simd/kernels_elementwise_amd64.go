@@ -9,11 +9,6 @@ package simd
 //go:noescape
 func expAVX2(dst []float32, x []float32)
 
-// sigmoidAVX2 sets dst = 1/(1+exp(-x)).
-//
-//go:noescape
-func sigmoidAVX2(dst []float32, x []float32)
-
 // swishAVX2 sets dst = x*sigmoid(x).
 //
 //go:noescape
@@ -83,11 +78,6 @@ func axpyAVX2(dst []float32, alpha float32, x []float32)
 //
 //go:noescape
 func expAVX512(dst []float32, x []float32)
-
-// sigmoidAVX512 sets dst = 1/(1+exp(-x)).
-//
-//go:noescape
-func sigmoidAVX512(dst []float32, x []float32)
 
 // swishAVX512 sets dst = x*sigmoid(x).
 //

@@ -49,11 +49,6 @@ func normGradSumsAVX2(dgamma []float32, dbeta []float32, x []float32, gamma []fl
 //go:noescape
 func normGradInputAVX2(dx []float32, x []float32, gamma []float32, dy []float32, mean float32, scale float32, meanG float32, meanGH float32)
 
-// addBiasAVX2 adds bias to each row of dst.
-//
-//go:noescape
-func addBiasAVX2(dst []float32, rows int, bias []float32)
-
 // setRowsAVX2 sets each row of dst to bias.
 //
 //go:noescape
@@ -108,11 +103,6 @@ func normGradSumsAVX512(dgamma []float32, dbeta []float32, x []float32, gamma []
 //
 //go:noescape
 func normGradInputAVX512(dx []float32, x []float32, gamma []float32, dy []float32, mean float32, scale float32, meanG float32, meanGH float32)
-
-// addBiasAVX512 adds bias to each row of dst.
-//
-//go:noescape
-func addBiasAVX512(dst []float32, rows int, bias []float32)
 
 // setRowsAVX512 sets each row of dst to bias.
 //

@@ -884,80 +884,6 @@ done5:
 	VZEROUPPER
 	RET
 
-// func addBiasAVX2(dst []float32, rows int, bias []float32)
-// Requires: AVX, AVX2
-TEXT ·addBiasAVX2(SB), NOSPLIT, $0-56
-	MOVQ  dst_base+0(FP), AX
-	MOVQ  rows+24(FP), CX
-	MOVQ  bias_base+32(FP), DX
-	MOVQ  bias_len+40(FP), BX
-	TESTQ CX, CX
-	JZ    none
-
-row:
-	XORQ SI, SI
-	MOVQ BX, DI
-	SUBQ $0x00000020, DI
-	CMPQ SI, DI
-	JG   end2
-
-loop1:
-	VMOVUPS (DX)(SI*4), Y0
-	VMOVUPS (AX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(DX)(SI*4), Y0
-	VMOVUPS 32(AX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(DX)(SI*4), Y0
-	VMOVUPS 64(AX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(DX)(SI*4), Y0
-	VMOVUPS 96(AX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $0x00000020, SI
-	CMPQ    SI, DI
-	JLE     loop1
-
-end2:
-	MOVQ BX, DI
-	SUBQ $0x00000008, DI
-	CMPQ SI, DI
-	JG   end4
-
-loop3:
-	VMOVUPS (DX)(SI*4), Y0
-	VMOVUPS (AX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $0x00000008, SI
-	CMPQ    SI, DI
-	JLE     loop3
-
-end4:
-	MOVQ         BX, DI
-	SUBQ         SI, DI
-	JZ           done5
-	VMOVD        DI, X0
-	VPBROADCASTD X0, Y0
-	VPCMPGTD     lanes<>+0(SB), Y0, Y0
-	VMASKMOVPS   (DX)(SI*4), Y0, Y1
-	VMASKMOVPS   (AX)(SI*4), Y0, Y2
-	VADDPS       Y2, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
-
-done5:
-	LEAQ (AX)(BX*4), AX
-	DECQ CX
-	JNZ  row
-
-none:
-	VZEROUPPER
-	RET
-
 // func setRowsAVX2(dst []float32, rows int, bias []float32)
 // Requires: AVX, AVX2
 TEXT ·setRowsAVX2(SB), NOSPLIT, $0-56
@@ -1025,18 +951,18 @@ none:
 TEXT ·columnSumAVX2(SB), NOSPLIT, $0-56
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  rows+24(FP), CX
-	MOVQ  x_base+32(FP), DX
-	MOVQ  dst_len+8(FP), BX
+	MOVQ  dst_len+8(FP), DX
+	MOVQ  x_base+32(FP), BX
 	TESTQ CX, CX
 	JZ    none
 	XORQ  SI, SI
-	MOVQ  BX, DI
+	MOVQ  DX, DI
 	SUBQ  $0x00000040, DI
 	CMPQ  SI, DI
 	JG    end2
 
 loop1:
-	MOVQ    DX, R8
+	MOVQ    BX, R8
 	MOVQ    CX, R9
 	VMOVUPS (AX)(SI*4), Y0
 	VMOVUPS 32(AX)(SI*4), Y1
@@ -1056,7 +982,7 @@ row3:
 	VADDPS  160(R8)(SI*4), Y5, Y5
 	VADDPS  192(R8)(SI*4), Y6, Y6
 	VADDPS  224(R8)(SI*4), Y7, Y7
-	LEAQ    (R8)(BX*4), R8
+	LEAQ    (R8)(DX*4), R8
 	DECQ    R9
 	JNZ     row3
 	VMOVUPS Y0, (AX)(SI*4)
@@ -1072,19 +998,19 @@ row3:
 	JLE     loop1
 
 end2:
-	MOVQ BX, DI
+	MOVQ DX, DI
 	SUBQ $0x00000008, DI
 	CMPQ SI, DI
 	JG   end5
 
 loop4:
-	MOVQ    DX, R8
+	MOVQ    BX, R8
 	MOVQ    CX, R9
 	VMOVUPS (AX)(SI*4), Y0
 
 row6:
 	VADDPS  (R8)(SI*4), Y0, Y0
-	LEAQ    (R8)(BX*4), R8
+	LEAQ    (R8)(DX*4), R8
 	DECQ    R9
 	JNZ     row6
 	VMOVUPS Y0, (AX)(SI*4)
@@ -1093,7 +1019,7 @@ row6:
 	JLE     loop4
 
 end5:
-	MOVQ         BX, DI
+	MOVQ         DX, DI
 	SUBQ         SI, DI
 	JZ           done7
 	VMOVD        DI, X0
@@ -1103,9 +1029,9 @@ end5:
 	VMASKMOVPS   (AX)(SI*4), Y0, Y1
 
 row8:
-	VMASKMOVPS (DX)(SI*4), Y0, Y2
+	VMASKMOVPS (BX)(SI*4), Y0, Y2
 	VADDPS     Y2, Y1, Y1
-	LEAQ       (DX)(BX*4), DX
+	LEAQ       (BX)(DX*4), BX
 	DECQ       CX
 	JNZ        row8
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
@@ -2056,80 +1982,6 @@ done5:
 	VZEROUPPER
 	RET
 
-// func addBiasAVX512(dst []float32, rows int, bias []float32)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·addBiasAVX512(SB), NOSPLIT, $0-56
-	MOVQ  dst_base+0(FP), AX
-	MOVQ  rows+24(FP), CX
-	MOVQ  bias_base+32(FP), DX
-	MOVQ  bias_len+40(FP), BX
-	TESTQ CX, CX
-	JZ    none
-
-row:
-	XORQ SI, SI
-	MOVQ BX, DI
-	SUBQ $0x00000040, DI
-	CMPQ SI, DI
-	JG   end2
-
-loop1:
-	VMOVUPS (DX)(SI*4), Z0
-	VMOVUPS (AX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(DX)(SI*4), Z0
-	VMOVUPS 64(AX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(DX)(SI*4), Z0
-	VMOVUPS 128(AX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(DX)(SI*4), Z0
-	VMOVUPS 192(AX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $0x00000040, SI
-	CMPQ    SI, DI
-	JLE     loop1
-
-end2:
-	MOVQ BX, DI
-	SUBQ $0x00000010, DI
-	CMPQ SI, DI
-	JG   end4
-
-loop3:
-	VMOVUPS (DX)(SI*4), Z0
-	VMOVUPS (AX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	ADDQ    $0x00000010, SI
-	CMPQ    SI, DI
-	JLE     loop3
-
-end4:
-	MOVQ      BX, DI
-	SUBQ      SI, DI
-	JZ        done5
-	MOVL      $0x0000ffff, R8
-	BZHIL     DI, R8, R8
-	KMOVW     R8, K1
-	VMOVUPS.Z (DX)(SI*4), K1, Z0
-	VMOVUPS.Z (AX)(SI*4), K1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-done5:
-	LEAQ (AX)(BX*4), AX
-	DECQ CX
-	JNZ  row
-
-none:
-	VZEROUPPER
-	RET
-
 // func setRowsAVX512(dst []float32, rows int, bias []float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·setRowsAVX512(SB), NOSPLIT, $0-56
@@ -2197,18 +2049,18 @@ none:
 TEXT ·columnSumAVX512(SB), NOSPLIT, $0-56
 	MOVQ  dst_base+0(FP), AX
 	MOVQ  rows+24(FP), CX
-	MOVQ  x_base+32(FP), DX
-	MOVQ  dst_len+8(FP), BX
+	MOVQ  dst_len+8(FP), DX
+	MOVQ  x_base+32(FP), BX
 	TESTQ CX, CX
 	JZ    none
 	XORQ  SI, SI
-	MOVQ  BX, DI
+	MOVQ  DX, DI
 	SUBQ  $0x00000080, DI
 	CMPQ  SI, DI
 	JG    end2
 
 loop1:
-	MOVQ    DX, R8
+	MOVQ    BX, R8
 	MOVQ    CX, R9
 	VMOVUPS (AX)(SI*4), Z0
 	VMOVUPS 64(AX)(SI*4), Z1
@@ -2228,7 +2080,7 @@ row3:
 	VADDPS  320(R8)(SI*4), Z5, Z5
 	VADDPS  384(R8)(SI*4), Z6, Z6
 	VADDPS  448(R8)(SI*4), Z7, Z7
-	LEAQ    (R8)(BX*4), R8
+	LEAQ    (R8)(DX*4), R8
 	DECQ    R9
 	JNZ     row3
 	VMOVUPS Z0, (AX)(SI*4)
@@ -2244,19 +2096,19 @@ row3:
 	JLE     loop1
 
 end2:
-	MOVQ BX, DI
+	MOVQ DX, DI
 	SUBQ $0x00000010, DI
 	CMPQ SI, DI
 	JG   end5
 
 loop4:
-	MOVQ    DX, R8
+	MOVQ    BX, R8
 	MOVQ    CX, R9
 	VMOVUPS (AX)(SI*4), Z0
 
 row6:
 	VADDPS  (R8)(SI*4), Z0, Z0
-	LEAQ    (R8)(BX*4), R8
+	LEAQ    (R8)(DX*4), R8
 	DECQ    R9
 	JNZ     row6
 	VMOVUPS Z0, (AX)(SI*4)
@@ -2265,7 +2117,7 @@ row6:
 	JLE     loop4
 
 end5:
-	MOVQ      BX, DI
+	MOVQ      DX, DI
 	SUBQ      SI, DI
 	JZ        done7
 	MOVL      $0x0000ffff, R8
@@ -2275,9 +2127,9 @@ end5:
 	VMOVUPS.Z (AX)(SI*4), K1, Z0
 
 row8:
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
 	VADDPS    Z1, Z0, Z0
-	LEAQ      (DX)(BX*4), DX
+	LEAQ      (BX)(DX*4), BX
 	DECQ      CX
 	JNZ       row8
 	VMOVUPS   Z0, K1, (AX)(SI*4)

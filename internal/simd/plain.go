@@ -5,7 +5,7 @@ func plainTier() *kernels {
 	return &kernels{
 		name: "go",
 		gemm: gemmPlain,
-		exp:  expPlain, sigmoid: sigmoidPlain, swish: swishPlain, relu: reluPlain,
+		exp:  expPlain, swish: swishPlain, relu: reluPlain,
 		swishGrad: swishGradPlain, reluGrad: reluGradPlain,
 		glu: gluPlain, gluGrad: gluGradPlain,
 		add: addPlain, mulAdd: mulAddPlain,
@@ -13,7 +13,7 @@ func plainTier() *kernels {
 		sum: sumPlain, max: maxPlain, sumSquares: sumSquaresPlain,
 		softmax: softmaxPlain, logSoftmax: logSoftmaxPlain, softmaxGrad: softmaxGradPlain,
 		layerNorm: layerNormPlain, layerNormGrad: layerNormGradPlain,
-		addBias: addBiasPlain, setRows: setRowsPlain, columnSum: columnSumPlain,
+		setRows: setRowsPlain, columnSum: columnSumPlain,
 		dropout: dropoutPlain, addDropout: addDropoutPlain,
 		swishDropout: swishDropoutPlain, swishDropoutGrad: swishDropoutGradPlain,
 		convolve: convolvePlain,

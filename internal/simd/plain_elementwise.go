@@ -10,12 +10,6 @@ func expPlain(dst, x []float32) {
 	}
 }
 
-func sigmoidPlain(dst, x []float32) {
-	for i, v := range x {
-		dst[i] = float32(sigmoid64(v))
-	}
-}
-
 func swishPlain(dst, x []float32) {
 	for i, v := range x {
 		dst[i] = float32(float64(v) * sigmoid64(v))

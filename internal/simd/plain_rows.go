@@ -98,16 +98,6 @@ func layerNormGradPlain(dx, dgamma, dbeta, x, gamma, dy []float32, eps float32) 
 	}
 }
 
-func addBiasPlain(dst []float32, rows int, bias []float32) {
-	d := len(bias)
-	for r := range rows {
-		row := dst[r*d:][:d]
-		for j, v := range bias {
-			row[j] += v
-		}
-	}
-}
-
 func setRowsPlain(dst []float32, rows int, bias []float32) {
 	d := len(bias)
 	for r := range rows {

@@ -36,11 +36,6 @@ func LayerNormGrad(dx, dgamma, dbeta, x, gamma, dy []float32, eps float32) {
 	active.layerNormGrad(dx, dgamma[:n], dbeta[:n], x[:n], gamma[:n], dy[:n], eps)
 }
 
-// AddBias adds bias [d] to each row of dst [rows, d].
-func AddBias(dst []float32, rows int, bias []float32) {
-	active.addBias(dst[:rows*len(bias)], rows, bias)
-}
-
 // SetRows sets each row of dst [rows, d] to bias [d].
 func SetRows(dst []float32, rows int, bias []float32) {
 	active.setRows(dst[:rows*len(bias)], rows, bias)

@@ -4,7 +4,7 @@ func avx2Tier() *kernels {
 	return &kernels{
 		name: "avx2",
 		gemm: avx2Tiles.gemm,
-		exp:  expAVX2, sigmoid: sigmoidAVX2, swish: swishAVX2, relu: reluAVX2,
+		exp:  expAVX2, swish: swishAVX2, relu: reluAVX2,
 		swishGrad: swishGradAVX2, reluGrad: reluGradAVX2,
 		glu: gluAVX2, gluGrad: gluGradAVX2,
 		add: addAVX2, mulAdd: mulAddAVX2,
@@ -12,7 +12,7 @@ func avx2Tier() *kernels {
 		sum: sumAVX2, max: maxAVX2, sumSquares: sumSquaresAVX2,
 		softmax: avx2Rows.softmax, logSoftmax: avx2Rows.logSoftmax, softmaxGrad: avx2Rows.softmaxGrad,
 		layerNorm: avx2Rows.layerNorm, layerNormGrad: avx2Rows.layerNormGrad,
-		addBias: addBiasAVX2, setRows: setRowsAVX2, columnSum: columnSumAVX2,
+		setRows: setRowsAVX2, columnSum: columnSumAVX2,
 		dropout: dropWith(dropoutAVX2), addDropout: addDropWith(addDropoutAVX2),
 		swishDropout: dropWith(swishDropoutAVX2), swishDropoutGrad: dropGradWith(swishDropoutGradAVX2),
 		convolve: avx2Convolve.convolve,

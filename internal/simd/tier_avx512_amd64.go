@@ -4,7 +4,7 @@ func avx512Tier() *kernels {
 	return &kernels{
 		name: "avx512",
 		gemm: avx512Tiles.gemm,
-		exp:  expAVX512, sigmoid: sigmoidAVX512, swish: swishAVX512, relu: reluAVX512,
+		exp:  expAVX512, swish: swishAVX512, relu: reluAVX512,
 		swishGrad: swishGradAVX512, reluGrad: reluGradAVX512,
 		glu: gluAVX512, gluGrad: gluGradAVX512,
 		add: addAVX512, mulAdd: mulAddAVX512,
@@ -12,7 +12,7 @@ func avx512Tier() *kernels {
 		sum: sumAVX512, max: maxAVX512, sumSquares: sumSquaresAVX512,
 		softmax: avx512Rows.softmax, logSoftmax: avx512Rows.logSoftmax, softmaxGrad: avx512Rows.softmaxGrad,
 		layerNorm: avx512Rows.layerNorm, layerNormGrad: avx512Rows.layerNormGrad,
-		addBias: addBiasAVX512, setRows: setRowsAVX512, columnSum: columnSumAVX512,
+		setRows: setRowsAVX512, columnSum: columnSumAVX512,
 		dropout: dropWith(dropoutAVX512), addDropout: addDropWith(addDropoutAVX512),
 		swishDropout: dropWith(swishDropoutAVX512), swishDropoutGrad: dropGradWith(swishDropoutGradAVX512),
 		convolve: avx512Convolve.convolve,

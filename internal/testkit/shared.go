@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"konkanitrain/internal/safetensors"
 )
 
 // Shared is the absolute path of the folder `shared` beside the repository's root. Where there is none the test
@@ -34,17 +32,12 @@ func Shared(t testing.TB) string {
 
 // Golden opens the golden tensors shared/reference/golden/NAME; name may leave out ".safetensors". The file is
 // closed at the end of the test. Without the folder `shared` it does as Shared does.
-func Golden(t testing.TB, name string) *safetensors.File {
+func Golden(t testing.TB, name string) *Tensors {
 	t.Helper()
 	if !strings.HasSuffix(name, ".safetensors") {
 		name += ".safetensors"
 	}
-	f, err := safetensors.Open(filepath.Join(Shared(t), "reference", "golden", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
+	return OpenTensors(t, filepath.Join(Shared(t), "reference", "golden", name))
 }
 
 // repository finds the folder of go.mod above the working directory, which for a test is its package's folder.

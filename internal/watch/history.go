@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -16,6 +17,7 @@ var rates = []string{"loss", "wer", "cer", "blank_share"}
 const (
 	mostPoints      = 16 << 10 // of a run's updates
 	mostValidations = 2 << 10
+	scoreBytes      = 192 // of a *score and its figures
 )
 
 // pointBytes is what a point of this many figures takes.
@@ -31,9 +33,8 @@ type history struct {
 
 	start  startRecord  // of the newest session
 	last   updateRecord // of update 0 where there is none
-	scored scoreRecord  // of the last validation
-	best   scoreRecord
-	test   scoreRecord
+	scores []*score     // of validations, by update: the last ones, and the best
+	test   *score       // nil before the end
 	saved  string
 }
 
@@ -90,6 +91,7 @@ type scoreRecord struct {
 	WER, CER   *float64
 	BlankShare *float64 `json:"blank_share"`
 	Weights    string
+	Best       bool // so far, as the run decides it; older records don't say
 }
 
 // renew forgets all that was read.
@@ -149,6 +151,10 @@ func (h *history) begin(s startRecord) {
 		}
 		h.trained.cut(logged)
 		h.valid.cut(*s.ResumedAt)
+		h.scores = slices.DeleteFunc(h.scores, func(x *score) bool { return x.Update > *s.ResumedAt })
+		if h.test = nil; h.last.Update > logged {
+			h.last = updateRecord{}
+		}
 	}
 	h.start = s
 }
@@ -166,18 +172,41 @@ func (h *history) update(u updateRecord) {
 }
 
 func (h *history) score(s scoreRecord) {
+	one := &score{s.Update, s.Loss, s.WER, s.CER, s.Weights, s.Best}
 	if s.Event == "test" {
-		h.test = s
+		h.test = one
 		return
 	}
 	if n := len(h.valid.last); n > 0 && s.Update <= h.valid.last[n-1] {
 		return
 	}
-	h.scored = s
-	if s.WER != nil && (h.best.WER == nil || *s.WER < *h.best.WER) {
-		h.best = s
+	if h.scores = append(h.scores, one); len(h.scores) > mostValidations {
+		oldest := 0
+		if h.scores[0] == h.best() {
+			oldest = 1
+		}
+		h.scores = slices.Delete(h.scores, oldest, oldest+1)
 	}
 	h.valid.add(s.Update, h.trained.trained(), []float32{value(s.Loss), value(s.WER), value(s.CER), value(s.BlankShare)})
+}
+
+// best is the validation that the run took for its best last; where its records don't say, the first of those with the
+// fewest wrong words. It is nil where there is none.
+func (h *history) best() (best *score) {
+	for _, s := range h.scores {
+		if s.best || s.WER != nil && (best == nil || !best.best && *s.WER < *best.WER) {
+			best = s
+		}
+	}
+	return best
+}
+
+// scored is the last validation; nil where there is none.
+func (h *history) scored() *score {
+	if n := len(h.scores); n > 0 {
+		return h.scores[n-1]
+	}
+	return nil
 }
 
 // left is how long the run still takes, in seconds, by what the session took until its last record; false where that
@@ -194,17 +223,25 @@ func (h *history) left() (seconds float64, known bool) {
 // ended says whether the last update was made. A run may end earlier, by early_stop or a person.
 func (h *history) ended() bool { return h.start.Total > 0 && h.last.Update >= h.start.Total }
 
-// value is a figure; null and what a record doesn't have are not known.
+// value is a figure; null, what a record doesn't have and what has no float32 are not known.
 func value(x *float64) float32 {
 	if x == nil {
 		return unknown
 	}
-	return float32(*x)
+	return float(*x)
 }
 
 func ratio(a, b float64) float32 {
 	if !(b > 0) {
 		return unknown
 	}
-	return float32(a / b)
+	return float(a / b)
+}
+
+// float has no infinite values: in a mean they would hide all others.
+func float(x float64) float32 {
+	if f := float32(x); finite(f) {
+		return f
+	}
+	return unknown
 }

@@ -3,6 +3,7 @@ package watch
 import (
 	"encoding/json"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -26,8 +27,8 @@ func TestHistoryIsWhatWasWritten(t *testing.T) {
 	if h.last.Update != 30 || h.start.Total != 100 || h.saved != "runs/a/step-00000030" || *h.test.WER != 0.25 || h.test.Loss != nil {
 		t.Errorf("%+v", h)
 	}
-	if h.best.Update != 20 || h.scored.Update != 30 || len(h.valid.last) != 2 || h.valid.mean[4+1] != 0.75 {
-		t.Errorf("best %+v, last %+v, %v", h.best, h.scored, h.valid.mean)
+	if h.best().Update != 20 || h.scored().Update != 30 || len(h.valid.last) != 2 || h.valid.mean[4+1] != 0.75 {
+		t.Errorf("best %+v, last %+v, %v", h.best(), h.scored(), h.valid.mean)
 	}
 	want := []float32{4, 2, unknown, 0.001, 40, 8, 30, 0.125, 9e7, 9.9e7}
 	for k, v := range want {
@@ -69,7 +70,14 @@ func TestTimeLeft(t *testing.T) {
 func TestHistoryGoesOn(t *testing.T) {
 	resumed := `{"event":"start","time":"2026-01-02T04:00:00Z","update":20,"resumed_at":20,"logged_at":10,"total":100,"config":{}}` + "\n"
 	h := told(t, "", startLine(100), updateLine(10, 8), updateLine(20, 6), validationLine(20, 0.5), updateLine(30, 4), validationLine(30, 0.1),
-		resumed, updateLine(20, 7), updateLine(40, 3))
+		`{"event":"test","wer":0.1}`+"\n", resumed)
+	if h.last.Update != 0 || h.test != nil || h.best().Update != 20 || h.scored().Update != 20 {
+		t.Errorf("what is made again is still there: %+v", h)
+	}
+	add(t, filepath.Dir(h.tail.path), metricsFile, updateLine(20, 7)+updateLine(40, 3))
+	if err := h.read(); err != nil {
+		t.Fatal(err)
+	}
 	if n := len(h.trained.last); n != 3 || h.trained.last[1] != 20 || h.trained.mean[len(figures)] != 7 || h.trained.last[2] != 40 {
 		t.Errorf("%v, %v", h.trained.last, h.trained.mean)
 	}
@@ -77,8 +85,47 @@ func TestHistoryGoesOn(t *testing.T) {
 		t.Errorf("%d validations", n)
 	}
 	h = told(t, "", startLine(100), updateLine(10, 8), validationLine(10, 0.5), startLine(50), updateLine(10, 1))
-	if len(h.trained.last) != 1 || len(h.valid.last) != 0 || h.best.WER != nil || h.start.Total != 50 {
+	if len(h.trained.last) != 1 || len(h.valid.last) != 0 || h.best() != nil || h.start.Total != 50 {
 		t.Errorf("the earlier run is still there: %+v", h)
+	}
+}
+
+// The best validation is the run's: early in a training characters decide, or with best_by the loss.
+func TestBestIsTheRuns(t *testing.T) {
+	best := func(update int, wer float64) string {
+		return strings.Replace(validationLine(update, wer), `"update":`, `"best":true,"update":`, 1)
+	}
+	lines := []string{startLine(100), best(10, 1), best(20, 1), validationLine(30, 0.9), `{"event":"validation","update":35}` + "\n"}
+	if h := told(t, "", lines...); h.best().Update != 20 || h.scored().Update != 35 {
+		t.Errorf("%+v", h.best())
+	}
+	if h := told(t, "", append(lines, best(40, 0.95), validationLine(50, 0.5))...); h.best().Update != 40 {
+		t.Errorf("%+v", h.best())
+	}
+	if h := told(t, "", lines[0], lines[3], lines[4], validationLine(40, 0.9)); h.best().Update != 30 {
+		t.Errorf("of older records %+v", h.best())
+	}
+}
+
+// Of very many validations the last and the best are known.
+func TestBestOfManyValidations(t *testing.T) {
+	text := []string{startLine(10 * mostValidations)}
+	for i := 1; i <= 3*mostValidations; i++ {
+		text = append(text, validationLine(i, 0.5+math.Abs(float64(i-5))/1e4))
+	}
+	h := told(t, "", text...)
+	if n := len(h.scores); n != mostValidations || h.best().Update != 5 || h.scored().Update != 3*mostValidations {
+		t.Errorf("%d are known, best %+v, last %+v", n, h.best(), h.scored())
+	}
+}
+
+// A value beyond what is drawn hides no others.
+func TestHugeValues(t *testing.T) {
+	huge := strings.Replace(updateLine(20, 3), `"grad_norm":30,`, `"grad_norm":1e39,`, 1)
+	h := told(t, "", startLine(100), updateLine(10, 1), huge, updateLine(30, 5))
+	p, norm := h.trained.view(0, 3, 1), 4 // grad_norm
+	if got := p.mean[norm]; !(got > 10 && got < 50) || p.high[norm] != 50 {
+		t.Errorf("the mean of 10, 1e39 and 50 is %v, the highest %v", got, p.high[norm])
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"konkanitrain/internal/testkit/browser"
 )
@@ -24,6 +25,7 @@ func TestLook(t *testing.T) {
 		{"a curve that has nothing is not drawn", testEmptyCurves},
 		{"what a run comes to is said", testFacts},
 		{"a run in progress goes on", testLive},
+		{"a viewer's clock may be wrong", testOtherClock},
 		{"values are said, by pointer and by key", testValues},
 		{"a part comes finely", testZoom},
 		{"runs are compared", testCompare},
@@ -153,6 +155,18 @@ func testLive(t *testing.T, b *browser.Browser) {
 	if got := strings.Join(shownCurves(b), " "); !strings.Contains(got, "chart-errors") {
 		t.Errorf("%s", got)
 	}
+}
+
+// The time left goes by the clock of the machine that says it.
+func testOtherClock(t *testing.T, b *browser.Browser) {
+	dir := t.TempDir()
+	at := func(line string, ago time.Duration) string {
+		return regexp.MustCompile(`"time":"[^"]*"`).ReplaceAllString(line, `"time":"`+time.Now().Add(-ago).UTC().Format(time.RFC3339)+`"`)
+	}
+	write(t, dir, metricsFile, at(startLine(1010), 100*time.Second)+at(updateLine(10, 9), 0)) // 10,000 s are left
+	open(t, b, sourceOf(dir, holding()))
+	b.Eval("(now => { Date.now = () => now() + 3 * 3600e3 })(Date.now), ahead = 0")
+	b.Wait(`ahead !== 0 && document.getElementById("runs").innerText.includes("2:46:")`)
 }
 
 func testValues(t *testing.T, b *browser.Browser) {

@@ -3,13 +3,15 @@
 const every = 2000, slow = 6000; // milliseconds between questions, and where there was no answer
 
 let said = "", runs = [];
+let ahead = 0; // milliseconds that the server's clock is ahead of the viewer's
 
 // ask asks the server, and says where it doesn't answer. null is no answer.
 async function ask(what) {
   const line = document.getElementById("connection");
   try {
     const answer = await fetch(what, {signal: AbortSignal.timeout(10000)});
-    const text = await answer.text();
+    const text = await answer.text(), sent = Date.parse(answer.headers.get("Date"));
+    if (sent > 0) ahead = sent - Date.now();
     if (!answer.ok) throw new Error(text);
     line.textContent = "";
     line.className = "";
@@ -44,7 +46,7 @@ function facts(run) {
   const list = {
     "update": run.total > 0 ? `${whole(run.update)} of ${whole(run.total)}` : whole(run.update),
     "epoch": run.epochs > 0 ? `${run.epoch} of ${run.epochs}` : `${run.epoch}`,
-    "time left": run.left === null ? null : clock(run.left - (Date.now() - Date.parse(run.time)) / 1000),
+    "time left": run.left === null ? null : clock(run.left - (Date.now() + ahead - Date.parse(run.time)) / 1000),
     "trained for": clock(3600 * run.hours),
     "loss": newest(t, "loss") === undefined ? null : number(newest(t, "loss")),
     "learning rate": newest(t, "learning_rate") === undefined ? null : newest(t, "learning_rate").toExponential(2),

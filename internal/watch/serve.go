@@ -13,32 +13,39 @@ import (
 	"konkanitrain/internal/scores"
 )
 
-// sendJSON sends a value.
-func sendJSON(w http.ResponseWriter, r *http.Request, value any) {
-	body, err := json.Marshal(value)
-	if err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
-		return
-	}
-	send(w, r, jsonKind, newAnswer(body))
-}
-
-// serveMemory sends what a run holds now, if it is in progress, and over a step.
+// serveMemory sends who holds which memory of a run.
 func (s *Server) serveMemory(w http.ResponseWriter, r *http.Request) {
 	run := s.asked(w, r)
 	if run == nil {
 		return
 	}
+	a, err := s.memory(run)
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	send(w, r, jsonKind, a)
+}
+
+// memory is what a run holds now, if it is in progress, and over a step. It is made once for all who look.
+func (s *Server) memory(run *shown) (*answer, error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.refresh()
 	run.ask()
+	if run.memory != nil {
+		return run.memory, nil
+	}
 	run.readStep()
-	info, step := run.info, run.step
-	s.mu.Unlock()
-	sendJSON(w, r, struct {
+	body, err := json.Marshal(struct {
 		Now  *control.Info `json:"now"`
 		Step *Step         `json:"step"`
-	}{info, step})
+	}{run.info, run.step})
+	if err != nil {
+		return nil, err
+	}
+	run.memory = newAnswer(body)
+	return run.memory, nil
 }
 
 // worstUtterance is one of the worst, for the page.

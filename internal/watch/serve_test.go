@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"konkanitrain/internal/control"
 	"konkanitrain/internal/scores"
 )
 
@@ -120,7 +121,12 @@ func TestStateIsSentOnce(t *testing.T) {
 }
 
 func TestMemoryIsSent(t *testing.T) {
-	s := serve(t, sourceOf(aRun(t, 20), holding()), sourceOf(aRun(t, 20), nil), sourceOf(t.TempDir(), nil))
+	elsewhere := t.TempDir()
+	write(t, elsewhere, StepFile, `{"log_dir":"/home/me/logs","run":"/home/me/runs/a","kernels":7}`)
+	s := serve(t, sourceOf(aRun(t, 20), holding()), sourceOf(aRun(t, 20), nil), sourceOf(t.TempDir(), nil), sourceOf(elsewhere, nil))
+	if _, body, _ := get(t, s, "/memory?run=3"); !strings.Contains(body, `"kernels":7`) || strings.Contains(body, "/home") {
+		t.Errorf("%s", body)
+	}
 	var got [3]struct {
 		Now  *struct{ Holders []Amount }
 		Step *Step
@@ -137,7 +143,17 @@ func TestMemoryIsSent(t *testing.T) {
 	if got[1].Now != nil || got[1].Step == nil || got[2].Step != nil {
 		t.Errorf("%+v", got)
 	}
-	if code, body, _ := get(t, s, "/memory?run=3"); code != 404 || !strings.Contains(body, "whole number from 0 to 2") {
+	// It is made once for all who look.
+	first, err := s.memory(s.runs[0])
+	if again, wrong := s.memory(s.runs[0]); err != nil || wrong != nil || again != first {
+		t.Error("it is made again")
+	}
+	s.runs[0].Info = func() *control.Info { return &control.Info{Allocated: 12345} }
+	s.fresh()
+	if again, err := s.memory(s.runs[0]); err != nil || !strings.Contains(string(again.body), `"allocated":12345,`) {
+		t.Errorf("%s, %v", again.body, err)
+	}
+	if code, body, _ := get(t, s, "/memory?run=4"); code != 404 || !strings.Contains(body, "whole number from 0 to 3") {
 		t.Errorf("%d %s", code, body)
 	}
 }

@@ -56,14 +56,14 @@ const (
 
 // Bytes is about what a server of this many runs takes at most: histories, views, what is parsed, and sounds.
 func Bytes(runs int) int64 {
-	history := mostPoints*pointBytes(len(figures)) + mostValidations*pointBytes(len(rates))
+	history := mostPoints*pointBytes(len(figures)) + mostValidations*(pointBytes(len(rates))+scoreBytes)
 	return int64(runs)*3/2*history + soundBytes + 6<<20
 }
 
 // New makes a server. It shows nothing before Serve.
 func New(l *Listener, sources []Source) (*Server, error) {
 	if len(sources) > mostRuns {
-		return nil, fmt.Errorf("%d runs are too many for one page, want at most %d", len(sources), mostRuns)
+		return nil, fmt.Errorf("%d runs are too many for one page, want at most %d: name the checkpoint_dir of each that is meant", len(sources), mostRuns)
 	}
 	s := &Server{listener: l, places: newFew(l), sounds: make(chan struct{}, mostSounds), ended: make(chan struct{}), built: map[view]*answer{}}
 	for _, source := range sources {

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,8 +33,21 @@ type Source struct {
 	Find func(*scores.Utterance) *data.Utterance
 }
 
-// Sources are the runs of a folder: that of a checkpoint_dir, or those that write to a log_dir.
+// Is says whether two are the same run.
+func (s Source) Is(other Source) bool {
+	one, wrong := filepath.Abs(s.Logs)
+	two, err := filepath.Abs(other.Logs)
+	return wrong == nil && err == nil && one == two && s.Run == other.Run
+}
+
+// Sources are the runs of a folder: that of a checkpoint_dir, which may have its records in a log_dir, or those that
+// write to a log_dir.
 func Sources(dir string) ([]Source, error) {
+	if step, err := readStep(filepath.Join(dir, StepFile)); err == nil && step.Logs != "" {
+		if _, err := os.Stat(filepath.Join(step.Logs, metricsFile)); err == nil {
+			return []Source{{Name: filepath.Clean(dir), Logs: step.Logs, Run: step.Run, Dir: dir}}, nil
+		}
+	}
 	f, err := os.Open(filepath.Join(dir, metricsFile))
 	if errors.Is(err, os.ErrNotExist) {
 		if _, err := os.Stat(dir); err != nil {
@@ -52,7 +66,7 @@ func Sources(dir string) ([]Source, error) {
 	for in := bufio.NewReader(f); ; {
 		text, err := in.ReadBytes('\n')
 		var r record
-		if json.Unmarshal(text, &r) == nil && r.Event == "start" && !slices.Contains(names, r.Run) {
+		if !bytes.HasPrefix(text, updateHead) && json.Unmarshal(text, &r) == nil && r.Event == "start" && !slices.Contains(names, r.Run) {
 			names = append(names, r.Run)
 		}
 		if errors.Is(err, io.EOF) {
@@ -65,11 +79,17 @@ func Sources(dir string) ([]Source, error) {
 	if len(names) == 0 {
 		return nil, fmt.Errorf("no run to show: %s has no record that begins one", f.Name())
 	}
+	alike := map[string]int{} // how many folders have a name
+	for _, name := range names {
+		alike[filepath.Base(name)]++
+	}
 	var list []Source
 	for _, name := range names {
 		s := Source{Name: filepath.Clean(dir), Logs: dir, Run: name, Dir: dir}
-		if name != "" { // one of several, named by its checkpoint_dir
-			s.Name, s.Dir = filepath.Join(dir, filepath.Base(name)), name
+		if name != "" { // one of several, called as its checkpoint_dir
+			if s.Name, s.Dir = filepath.Join(dir, filepath.Base(name)), name; alike[filepath.Base(name)] > 1 {
+				s.Name = name
+			}
 		}
 		list = append(list, s)
 	}
@@ -85,6 +105,7 @@ type shown struct {
 	stepFile    os.FileInfo // that step was read from
 	info        *control.Info
 	asked       time.Time       // when info was had
+	memory      *answer         // info and step, until info is asked for again
 	wrong       string          // why what is shown may not be all
 	worst       map[int]*answer // by update, while no validation is new
 }
@@ -117,7 +138,7 @@ func (r *shown) ask() {
 	if time.Since(r.asked) < askEvery {
 		return
 	}
-	r.info, r.asked = nil, time.Now()
+	r.info, r.memory, r.asked = nil, nil, time.Now()
 	switch {
 	case r.Info != nil:
 		r.info = r.Info()

@@ -24,6 +24,19 @@ func TestSources(t *testing.T) {
 	if err != nil || len(list) != 2 || list[1].Run != "/runs/b" || list[1].Dir != "/runs/b" || list[1].Name != filepath.Join(logs, "b") {
 		t.Errorf("%+v, %v", list, err)
 	}
+	// One by its checkpoint_dir, which says where its records are.
+	own := t.TempDir()
+	write(t, own, StepFile, fmt.Sprintf(`{"log_dir":%q,"run":"/runs/b"}`, logs))
+	one, err := Sources(own)
+	if err != nil || len(one) != 1 || one[0].Logs != logs || one[0].Run != "/runs/b" || one[0].Dir != own || one[0].Name != own || !one[0].Is(list[1]) || one[0].Is(list[0]) {
+		t.Errorf("%+v, %v", one, err)
+	}
+	// Two folders of one name are two runs.
+	add(t, logs, metricsFile, strings.Replace(startLine(10), `"start",`, `"start","run":"/others/a",`, 1))
+	list, err = Sources(logs)
+	if err != nil || len(list) != 3 || list[0].Name != "/runs/a" || list[1].Name != filepath.Join(logs, "b") || list[2].Name != "/others/a" || list[0].Is(list[2]) {
+		t.Errorf("%+v, %v", list, err)
+	}
 	_, err = Sources(t.TempDir())
 	testkit.MustFail(t, err, "there is no metrics.jsonl", "name a run's checkpoint_dir, or its log_dir")
 	_, err = Sources(filepath.Join(dir, "none"))
@@ -40,5 +53,5 @@ func TestSources(t *testing.T) {
 	_, err = Sources(logs)
 	testkit.MustFail(t, err, "is no regular file")
 	_, err = New(nil, make([]Source, mostRuns+1))
-	testkit.MustFail(t, err, "17 runs are too many")
+	testkit.MustFail(t, err, "17 runs are too many", "name the checkpoint_dir")
 }

@@ -42,13 +42,7 @@ type score struct {
 	WER    *float64 `json:"wer"`
 	CER    *float64 `json:"cer"`
 	What   string   `json:"weights,omitempty"`
-}
-
-func scoreOf(s scoreRecord) *score {
-	if s.Event == "" {
-		return nil
-	}
-	return &score{s.Update, s.Loss, s.WER, s.CER, s.Weights}
+	best   bool     // so far, of a validation
 }
 
 // state is what is said of a run now.
@@ -57,7 +51,7 @@ func (r *shown) state() runState {
 	s := runState{
 		Name: r.Name, Live: r.info != nil, Ended: h.ended(), Wrong: r.wrong, Update: h.last.Update, Total: h.start.Total, Epoch: h.last.Epoch,
 		Epochs: h.start.Config.Epochs, Parameters: h.start.Parameters, Skipped: h.last.Skipped, Time: h.last.Time, Hours: h.trained.trained(),
-		Saved: h.saved, Last: scoreOf(h.scored), Best: scoreOf(h.best), Test: scoreOf(h.test), Validated: len(r.validations.places),
+		Saved: h.saved, Last: h.scored(), Best: h.best(), Test: h.test, Validated: len(r.validations.places),
 	}
 	if h.last.Update == 0 {
 		s.Update, s.Time = h.start.Update, h.start.Time

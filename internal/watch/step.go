@@ -1,8 +1,10 @@
 package watch
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,6 +25,11 @@ type Step struct {
 	Kernels int      `json:"kernels"` // kernel calls of the step
 	Parts   []Part   `json:"parts"`
 	Fixed   []Amount `json:"fixed"` // what is held all the time beside arenas
+
+	// Where the run has its records, if that isn't its checkpoint_dir: the folder, from the root, and its name there.
+	// Viewers don't get to know.
+	Logs string `json:"log_dir,omitempty"`
+	Run  string `json:"run,omitempty"`
 }
 
 // Part is a part of the network with what it holds in the arena: the most in each of up to a few hundred stretches of
@@ -50,14 +57,30 @@ func (r *shown) readStep() {
 	case errors.Is(err, fs.ErrNotExist):
 		r.step, r.stepFile = nil, nil
 		return
-	case err != nil || !info.Mode().IsRegular() || info.Size() > mostStepBytes:
+	case err != nil:
 		return
 	case r.stepFile != nil && os.SameFile(info, r.stepFile) && info.ModTime().Equal(r.stepFile.ModTime()):
 		return
 	}
-	text, err := os.ReadFile(path)
-	var step Step
-	if err == nil && json.Unmarshal(text, &step) == nil {
-		r.step, r.stepFile = &step, info
+	if step, err := readStep(path); err == nil {
+		step.Logs, step.Run = "", ""
+		r.step, r.stepFile = step, info
 	}
+}
+
+// readStep reads a file of a step.
+func readStep(path string) (*Step, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe would keep everybody waiting
+		return nil, cmp.Or(err, fs.ErrInvalid)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var step Step
+	if err := json.NewDecoder(io.LimitReader(f, mostStepBytes)).Decode(&step); err != nil {
+		return nil, err
+	}
+	return &step, nil
 }

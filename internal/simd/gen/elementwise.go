@@ -29,7 +29,6 @@ func elementwise(e *emitter) {
 		e.end()
 	}
 	unary("exp", "sets dst = exp(x).", e.exp)
-	unary("sigmoid", "sets dst = 1/(1+exp(-x)).", e.sigmoid)
 	unary("swish", "sets dst = x*sigmoid(x).", e.swish)
 
 	e.function("relu", "func(dst, x []float32)", "sets dst = x where x > 0 or NaN, else 0.")

@@ -146,32 +146,21 @@ func normSteps(e *emitter) {
 
 // biasRows emits the functions of a matrix and one row.
 func biasRows(e *emitter) {
-	for _, add := range []bool{true, false} {
-		if add {
-			e.function("addBias", "func(dst []float32, rows int, bias []float32)", "adds bias to each row of dst.")
-		} else {
-			e.function("setRows", "func(dst []float32, rows int, bias []float32)", "sets each row of dst to bias.")
-		}
-		dst, count, bias, n := e.base("dst"), e.word("rows"), e.base("bias"), e.length("bias")
-		e.TESTQ(count, count)
-		e.JZ(LabelRef("none"))
-		e.Label("row")
-		e.each(n, light, func(c cursor) {
-			v := c.load(bias)
-			if add {
-				e.VADDPS(c.load(dst), v, v)
-			}
-			c.store(v, dst)
-		})
-		e.LEAQ(Mem{Base: dst, Index: n, Scale: 4}, dst)
-		e.DECQ(count)
-		e.JNZ(LabelRef("row"))
-		e.Label("none")
-		e.end()
-	}
+	e.function("setRows", "func(dst []float32, rows int, bias []float32)", "sets each row of dst to bias.")
+	dst, count, bias, n := e.base("dst"), e.word("rows"), e.base("bias"), e.length("bias")
+	e.TESTQ(count, count)
+	e.JZ(LabelRef("none"))
+	e.Label("row")
+	e.each(n, light, func(c cursor) { c.store(c.load(bias), dst) })
+	e.LEAQ(Mem{Base: dst, Index: n, Scale: 4}, dst)
+	e.DECQ(count)
+	e.JNZ(LabelRef("row"))
+	e.Label("none")
+	e.end()
 
 	e.function("columnSum", "func(dst []float32, rows int, x []float32)", "adds the rows of x to dst.")
-	dst, count, x, n := e.base("dst"), e.word("rows"), e.base("x"), e.length("dst")
+	dst, count, n = e.base("dst"), e.word("rows"), e.length("dst")
+	x := e.base("x")
 	e.TESTQ(count, count)
 	e.JZ(LabelRef("none"))
 	e.over(n, 8, func(cs []cursor) {
