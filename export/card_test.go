@@ -45,7 +45,7 @@ func TestCard(t *testing.T) {
 	d.Score, d.Features.Normalize = nil, feature.Global
 	d.Features.Stats = &feature.Stats{Frames: 9, Mean: make([]float64, 20), Deviation: []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}
 	for format, want := range map[Format][]string{
-		Sherpa:      {"OfflineRecognizer.from_wenet_ctc(", "sample_rate=16000, feature_dim=20", "license: unknown", "Its license is not stated", "None are known", "Not stated."},
+		Sherpa:      {"OfflineRecognizer.from_wenet_ctc(", "sample_rate=16000, feature_dim=20", "```\n\nsherpa-onnx adds noise of one step of 16 bits", "license: unknown", "Its license is not stated", "None are known", "Not stated."},
 		Safetensors: {"python conformer.py FILE.wav", "license: unknown", "over the training set"},
 	} {
 		o := graphs

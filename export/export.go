@@ -81,6 +81,9 @@ func Write(m *recognize.Stored, dir string, o Options) (*Report, error) {
 	if n := m.Description.Network.DecoderLayers; n > 0 && o.Format != Safetensors {
 		r.Notes = append(r.Notes, "the attention decoder is not in the graph: its text is that of the CTC head")
 	}
+	if r.Slot != nil && len(r.Warnings) == 0 && r.Slot.Note() != "" {
+		r.Notes = append(r.Notes, r.Slot.Note())
+	}
 	if hasMark(m.Description.Vocabulary) && o.Format != Safetensors {
 		r.Notes = append(r.Notes, "tokens.txt has ▁ for a space, and the model writes the character ▁ too: programs write a space for both")
 	}

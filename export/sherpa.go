@@ -33,6 +33,16 @@ var (
 	zipformer = Slot{"zipformer2_ctc", "from_zipformer_ctc", 1}
 )
 
+// Note says what of a slot can't be helped: that sherpa-onnx 2.0.1 dithers what wenet_ctc hears, whatever its settings
+// say. Noise is next to nothing beside recorded sound, but not beside samples that are 0.
+func (s Slot) Note() string {
+	if s != wenet {
+		return ""
+	}
+	return fmt.Sprintf("sherpa-onnx adds noise of one step of 16 bits to what %s hears: where samples are exactly 0, as in silence that a program made, "+
+		"texts may differ; with sample_scale 1 and subsampling 4 in training a model is for %s, which adds none", wenet.Name, zipformer.Name)
+}
+
 // slotOf is the slot that suits a model best: the one with its scale of samples.
 func slotOf(d *recognize.Description) Slot {
 	if d.Features.SampleScale == zipformer.Scale {

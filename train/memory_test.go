@@ -209,8 +209,13 @@ func TestMemoryRefusal(t *testing.T) {
 		}
 	}
 	err := begin(cfg, rest+arenas/100)
-	testkit.MustFail(t, err, "utt11", "for each worker", "11 utterances more don't fit either", "; or use a smaller network or fewer cpu_workers, or raise memory_limit")
+	testkit.MustFail(t, err, "utt11", "for each worker", "11 utterances more don't fit either", "; use a smaller network or fewer cpu_workers, or raise memory_limit")
 	mustNotContain(t, err.Error(), "max_duration")
+	mustNotContain(t, err.Error(), "on_oom") // it would leave nothing
+	leaving := cfg
+	leaving.Run.OnOOM = "skip"
+	err = begin(leaving, rest+arenas/100)
+	testkit.MustFail(t, err, "11 utterances more don't fit either; use a smaller network")
 	testkit.MustFail(t, begin(cfg, 1000), "out of memory: no ", "for weights", "; use a smaller network, batch_size or max_duration, or fewer cpu_workers")
 }
 

@@ -17,11 +17,15 @@ import (
 
 // refuseLeft refuses a run in which an utterance doesn't fit, unless it is to be left out and others are not.
 func (r *run) refuseLeft(p *passes) error {
-	nothing := len(p.training) == 0 && r.stretch(r.sets.loader).Count > 0 // is left to train on
-	if len(p.left) == 0 || r.fit().Leave && !nothing {
+	if len(p.left) == 0 || r.fit().Leave && !r.nothingFits(p) {
 		return nil
 	}
-	return r.tooLarge(p.left)
+	return r.tooLarge(p)
+}
+
+// nothingFits says whether there is nothing left to train on.
+func (r *run) nothingFits(p *passes) bool {
+	return len(p.training) == 0 && r.stretch(r.sets.loader).Count > 0
 }
 
 // sayLeft names the utterances that are left out for lack of memory.
@@ -36,7 +40,8 @@ func (r *run) sayLeft(p *passes) {
 }
 
 // tooLarge explains that utterances don't fit even alone: which the longest is, and what would let the rest through.
-func (r *run) tooLarge(list []*leftOut) error {
+func (r *run) tooLarge(p *passes) error {
+	list := p.left
 	u := list[0]
 	for _, other := range list {
 		if other.Duration > u.Duration {
@@ -68,7 +73,10 @@ func (r *run) tooLarge(list []*leftOut) error {
 			advice = nil
 		}
 	}
-	advice = append(advice, "on_oom skip leaves out what doesn't fit", "use a smaller network"+r.orFewerWorkers()+", or "+r.moreMemory())
+	if !r.fit().Leave && !r.nothingFits(p) {
+		advice = append(advice, "on_oom skip leaves out what doesn't fit")
+	}
+	advice = append(advice, "use a smaller network"+r.orFewerWorkers()+", or "+r.moreMemory())
 	return lacking(fmt.Errorf("%s; %s", what, strings.Join(advice, "; or ")))
 }
 

@@ -47,7 +47,7 @@ func (p *planner) withoutTheLongest() (list []string) {
 	if len(scoring) > 0 {
 		list = append(list, fmt.Sprintf("a manifest without what can't be scored: %s (%s)", scoring[0].ID, data.Where(scoring[0].File, scoring[0].Line)))
 	}
-	if len(p.passes.left) > 0 {
+	if len(p.passes.left) > 0 && !p.fit().Leave && !p.nothingFits(p.passes) {
 		list = append(list, "on_oom skip, which leaves out what doesn't fit even alone")
 	}
 	return list
