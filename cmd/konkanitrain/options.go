@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -140,10 +142,14 @@ func needFile(key, path, what string) error {
 	if path == "" {
 		return settings.Problemf(key, "%s is not set: give --%s %s", key, key, what)
 	}
-	if _, err := os.Stat(path); err != nil {
-		return settings.Problemf(key, "%s: %w", key, err)
+	_, err := os.Stat(path)
+	switch from, wrong := os.Getwd(); {
+	case err == nil:
+		return nil
+	case wrong == nil && errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(path): // a file of settings may lie elsewhere
+		return settings.Problemf(key, "%s: %w: it was looked for in %s", key, err, from)
 	}
-	return nil
+	return settings.Problemf(key, "%s: %w", key, err)
 }
 
 // manifestForms is what a manifest may be, for help.
