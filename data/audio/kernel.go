@@ -112,7 +112,7 @@ func (k *kernel) floats() int {
 // heapPage is what Go's allocator rounds memory of more than 32 KiB up to, in bytes.
 const heapPage = 8 << 10
 
-// bytes is what the heap gives for the kernel's weights.
+// bytes is what the heap gives for the kernel's weights; of those below 32 KiB it gives less than a page less.
 func (k *kernel) bytes() int64 {
 	return (4*int64(k.floats()) + heapPage - 1) / heapPage * heapPage
 }

@@ -154,18 +154,7 @@ func TestDrawBand(t *testing.T) {
 
 // A gain is uniform over its range; what is beyond full scale is clipped, and nothing else is bent.
 func TestVolume(t *testing.T) {
-	const draws = 4000
-	sum, square := 0.0, 0.0
-	for key := range uint64(draws) {
-		v := float64(DrawVolume(philox.NewStream(key, 1), 6))
-		if !(v >= -6 && v <= 6) {
-			t.Fatalf("%v dB", v)
-		}
-		sum, square = sum+v, square+v*v
-	}
-	if mean, variance := sum/draws, square/draws; !(math.Abs(mean) <= 6*6/math.Sqrt(3*draws)) || !(math.Abs(variance-12) <= 1) {
-		t.Errorf("mean %.3f and variance %.2f, want 0 and 12", mean, variance)
-	}
+	testUniform(t, 6, func(s *philox.Stream) float64 { return float64(DrawVolume(s, 6)) })
 	for _, v := range []Volume{-12, 0, 6.5} {
 		gain := math.Pow(10, float64(v)/20)
 		x := []float32{0, 1e-4, -0.3, 0.5, -0.9, 1, -1, 1.5}

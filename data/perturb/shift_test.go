@@ -1,7 +1,6 @@
 package perturb
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -10,19 +9,7 @@ import (
 
 // A shift is uniform over its range.
 func TestDrawShift(t *testing.T) {
-	const draws = 4000
-	sum, square := 0.0, 0.0
-	for key := range uint64(draws) {
-		s := float64(DrawShift(philox.NewStream(key, 1), 0.06))
-		if !(s >= -0.06 && s <= 0.06) {
-			t.Fatalf("%v s", s)
-		}
-		sum, square = sum+s, square+s*s
-	}
-	// Six deviations of the mean, and of the mean square, whose deviation is 0.0032 of the range's square.
-	if mean, variance := sum/draws, square/draws; !(math.Abs(mean) <= 6*0.06/math.Sqrt(3*draws)) || !(math.Abs(variance-0.0012) <= 6e-5) {
-		t.Errorf("mean %.4f and variance %.6f, want 0 and 0.0012", mean, variance)
-	}
+	testUniform(t, 0.06, func(s *philox.Stream) float64 { return float64(DrawShift(s, 0.06)) })
 	if got := Shift(0.012).String() + ", " + Shift(-0.0404).String(); got != "12 ms later, 40 ms earlier" {
 		t.Error(got)
 	}
