@@ -63,7 +63,7 @@ func (t *Test) Judge(start, end string) Result {
 			lowest = i
 		}
 	}
-	noise := r.noise()
+	noise := r.noise(max(lowest+1, fewest))
 	if r.Smoothed[0]-r.Smoothed[lowest] < noise || share*r.Rates[lowest] < First {
 		r.Verdict = r.noFall(noise)
 		return r
@@ -84,15 +84,18 @@ func (r *Result) place(i int) *Place { return &Place{r.Rates[i], r.Smoothed[i]} 
 
 // noise is how much the smoothed loss may change by chance, or without being worth a word: four standard errors of a
 // mean at an end of the curve, or a twentieth of the first one. That mean has the weights keep^i, of which the squared
-// sum over the sum of squares is (1+keep)/(1-keep), its number of equal updates.
-func (r *Result) noise() float64 {
-	sum := 0.
-	for i := range r.Losses {
-		d := r.Losses[i]/r.Smoothed[i] - 1
-		sum += d * d
+// sum over the sum of squares is (1+keep)/(1-keep), its number of equal updates. How far single updates are from their
+// mean is seen in the first n (where the loss diverges they are far from it in any case), by their differences from one
+// to the next, as a trend is no noise: their mean square is twice the variance (von Neumann 1941).
+func (r *Result) noise(n int) float64 {
+	sum, last := 0., r.Losses[0]/r.Smoothed[0]
+	for i := 1; i < n; i++ {
+		share := r.Losses[i] / r.Smoothed[i]
+		sum += (share - last) * (share - last)
+		last = share
 	}
 	const equal = (1 + keep) / (1 - keep)
-	deviation := r.Smoothed[0] * math.Sqrt(sum/float64(len(r.Losses))/equal)
+	deviation := r.Smoothed[0] * math.Sqrt(sum/(2*float64(n-1))/equal)
 	return max(leastFall*r.Smoothed[0], 4*deviation)
 }
 

@@ -106,6 +106,16 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// Trained weights gain little before their loss diverges: how wildly it does says nothing of the part before.
+func TestJudgeSeesASmallFallBeforeAWildRise(t *testing.T) {
+	test, end := run(func(d float64) float64 {
+		return 5*(1-0.15*min(d/3, 1)) + 5*max(d-3.5, 0)*(1+0.95*wave(d))
+	})
+	if r := test.Judge("trained weights", end); r.Lowest == nil || math.Abs(math.Log10(r.Lowest.Rate/First)-3) > 0.5 {
+		t.Errorf("lowest is %+v: %s", r.Lowest, r.Verdict)
+	}
+}
+
 // Where the losses show no such place nothing is suggested, and it is said what they do show.
 func TestJudgeSuggestsNoNonsense(t *testing.T) {
 	cut := func(loss func(float64) float64, n int) *Test {
