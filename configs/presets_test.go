@@ -62,7 +62,7 @@ func TestPresets(t *testing.T) {
 				t.Errorf("the comment states %q, want %s parameters once", stated, want)
 			}
 			// Less speech needs smaller windows, for more updates in an epoch.
-			least := map[string]int{"ten_minutes.yaml": 4, "one_hour.yaml": 8, "five_hours.yaml": 8}[file]
+			least := map[string]int{"ten_minutes.yaml": 2, "one_hour.yaml": 8, "five_hours.yaml": 8}[file]
 			if w := c.Window(); w < cmp.Or(least, 16) || w > 32 {
 				t.Errorf("%d utterances in an update, want %d to 32", w, cmp.Or(least, 16))
 			}

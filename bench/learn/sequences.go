@@ -20,14 +20,13 @@ const (
 	sequenceDigits   = 8
 	sequenceTrain    = 40 // recordings: eight of each of five speakers
 	sequenceTest     = 30
-	sequenceSpeaker  = "jackson" // to test on
-	sequenceQuiet    = 20        // noise of pauses is drawn evenly from -20 to 20, of 32767
-	shortest, widest = 0.1, 0.4  // a pause is 0.1 to 0.5 s
+	sequenceQuiet    = 20       // noise of pauses is drawn evenly from -20 to 20, of 32767
+	shortest, widest = 0.1, 0.4 // a pause is 0.1 to 0.5 s
 )
 
-// sequences joins recordings of digits, each with a pause of quiet noise behind it. Speakers take turns; digits, takes
-// and pauses are drawn.
-func (c *corpora) sequences(dir string) ([]fold, error) {
+// sequences joins recordings of digits, each with a pause of quiet noise behind it: of one speaker to test on, and of
+// the others, who take turns, to train on. Digits, takes and pauses are drawn.
+func (c *corpora) sequences(dir, speaker string) ([]fold, error) {
 	list, err := c.takes()
 	if err != nil {
 		return nil, err
@@ -35,27 +34,27 @@ func (c *corpora) sequences(dir string) ([]fold, error) {
 	said := map[string][10][]take{} // by speaker and digit
 	var others []string
 	for _, t := range list {
-		if _, known := said[t.speaker]; !known && t.speaker != sequenceSpeaker {
+		if _, known := said[t.speaker]; !known && t.speaker != speaker {
 			others = append(others, t.speaker)
 		}
 		of := said[t.speaker]
 		of[t.digit] = append(of[t.digit], t)
 		said[t.speaker] = of
 	}
-	for _, speaker := range append([]string{sequenceSpeaker}, others...) {
-		for digit, of := range said[speaker] {
+	for _, one := range append([]string{speaker}, others...) {
+		for digit, of := range said[one] {
 			if len(of) == 0 {
-				return nil, fmt.Errorf("--recordings: no %s by %s in %s: it isn't the whole set", digitNames[digit], speaker, c.recordings)
+				return nil, fmt.Errorf("--recordings: no %s by %s in %s: it isn't the whole set", digitNames[digit], one, c.recordings)
 			}
 		}
 	}
 	if len(others) == 0 {
-		return nil, fmt.Errorf("--recordings: %s has no speaker but %s", c.recordings, sequenceSpeaker)
+		return nil, fmt.Errorf("--recordings: %s has no speaker but %s", c.recordings, speaker)
 	}
 	f := fold{train: filepath.Join(dir, "train.jsonl"), test: filepath.Join(dir, "test.jsonl")}
 	return []fold{f}, errors.Join(
 		joinTakes(f.train, "train", said, others, sequenceTrain, rand.New(rand.NewPCG(7, 0))),
-		joinTakes(f.test, "test", said, []string{sequenceSpeaker}, sequenceTest, rand.New(rand.NewPCG(7, 1))))
+		joinTakes(f.test, "test", said, []string{speaker}, sequenceTest, rand.New(rand.NewPCG(7, 1))))
 }
 
 // joinTakes writes n sequences and their manifest.
