@@ -13,7 +13,8 @@ import (
 	"konkanitrain/train"
 )
 
-// What the table says of a recipe, it says of a preset: they are the same settings, but for what a task's sound asks for.
+// What the table says of a recipe, it says of a preset: they are the same settings, but for what a task's sound asks
+// for.
 func TestRecipesAreThePresets(t *testing.T) {
 	s, err := readSheet("recipes.yaml")
 	if err != nil {
