@@ -57,15 +57,13 @@ func TestGoMemory(t *testing.T) {
 		t.Errorf("%d bytes more are live, want %d", grown, size)
 	}
 	planned := before.planned(size)
-	off := math.Inf(1)
-	for range 5 { // where other programs take the processor from the collector the heap grows past its goal: not each time
-		most := churn(2*size, piece)
-		if o := float64(planned.Live+planned.Headroom)/float64(most) - 1; math.Abs(o) < math.Abs(off) {
-			off = o
-		}
+	// Where other programs take the processor from the collector it is late, and the heap grows past its goal; never less.
+	least := churn(2*size, piece)
+	for range 4 {
+		least = min(least, churn(2*size, piece))
 	}
-	if math.Abs(off) > 0.1 { // spans that are partly free
-		t.Errorf("planned are %d + %d bytes, %+.1f %% of what the heap took", planned.Live, planned.Headroom, 100*off)
+	if off := float64(planned.Live+planned.Headroom)/float64(least) - 1; math.Abs(off) > 0.1 { // spans that are partly free
+		t.Errorf("the heap took up to %d bytes, planned were %d + %d", least, planned.Live, planned.Headroom)
 	}
 	runtime.KeepAlive(kept)
 	kept = nil
