@@ -57,7 +57,7 @@ type DataConfig struct {
 	TimeShare        float64   `yaml:"time_share" default:"0.05" check:"share" help:"SpecAugment: widest time mask, as a share of the utterance's frames"`
 	SpeedPerturb     bool      `yaml:"speed_perturb" default:"true" check:"any" help:"play training utterances at a speed drawn from speeds"`
 	Speeds           []float64 `yaml:"speeds" default:"0.9,1,1.1" check:"0.5..2" help:"speeds of speed_perturb, all equally likely"`
-	LightFirstEpochs int       `yaml:"light_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training have lighter augmentation (masks, speeds, warps, noise), none in the first and more from epoch to epoch"`
+	LightFirstEpochs int       `yaml:"light_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training have lighter augmentation of every kind, none in the first and more from epoch to epoch"`
 	SortFirstEpochs  int       `yaml:"sort_first_epochs" default:"0" check:"0.." zero:"none" unit:"epochs" help:"so many epochs at the start of training go from short utterances to long ones; all others are shuffled"`
 	VTLP             float64   `yaml:"vtlp" default:"0" check:"0|0.001..0.5" zero:"off" help:"vocal tract length perturbation in training: frequencies are multiplied by a factor drawn from 1-vtlp to 1+vtlp"`
 	Pitch            float64   `yaml:"pitch" default:"0" check:"0|0.25..12" zero:"off" unit:"semitones" help:"the most that training utterances are made higher or lower, in semitones; they stay as long as they are"`
