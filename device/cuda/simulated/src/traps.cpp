@@ -42,6 +42,11 @@ static void on_trap(int signal, siginfo_t* info, void* context) {
     leave();
   }
   fault.code = CUDA_ERROR_ILLEGAL_ADDRESS;
+  // A general protection fault tells neither an address nor whether something was written.
+  if (signal == SIGSEGV && info->si_code == SI_KERNEL) {
+    fault.why = "reads or writes at an address that no memory can have, or that is misaligned";
+    leave();
+  }
   fault.trap = true;
   fault.write = registers[REG_ERR] & 2;
   fault.address = (uintptr_t)info->si_addr;

@@ -34,7 +34,11 @@ extern "C" __global__ void write_past_end(const float* x, float* y, int n) {
   if (i < n) y[i + 1] = x[i];
 }
 
-extern "C" __global__ void write_far(const float* x, float* y, int n) { y[((int64_t)1 << 34) + threadIdx.x] = x[0]; }
+// write_far: to where nothing is mapped. Downwards, as y may lie within 64 GiB of the last address that there can be.
+extern "C" __global__ void write_far(const float* x, float* y, int n) { y[threadIdx.x - ((int64_t)1 << 34)] = x[0]; }
+
+// write_nowhere: to an address that no processor has memory at, however large its pages' tables.
+extern "C" __global__ void write_nowhere(const float* x, float* y, int n) { y[((int64_t)1 << 60) + threadIdx.x] = x[0]; }
 
 extern "C" __global__ void unset_shared(const float* x, float* y, int n) {
   __shared__ float part[64];
