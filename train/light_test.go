@@ -35,22 +35,32 @@ func TestLightEpochsResume(t *testing.T) {
 	}
 }
 
-// Epochs that are all light never have what the settings say, which is said; with one more they have.
+// Epochs that are all light never have what the settings say, which is said; with one more they have. max_updates may
+// end the training before num_epochs do: here an epoch is two updates.
 func TestLightEpochsThatNeverEnd(t *testing.T) {
-	cfg := tiny(t, speak(t, babble(4, 4, 1)...))
+	cfg := tiny(t, speak(t, babble(8, 4, 1)...))
 	cfg.Data.LightFirstEpochs = 6
-	for epochs, want := range map[int]string{
-		1: "WARNING: augmentation grows over 6 epochs (light_first_epochs), and training has 1: in the last one it gets only to 0 % of its strength; train longer, or set light_first_epochs to 0\n",
-		6: "WARNING: augmentation grows over 6 epochs (light_first_epochs), and training has 6: in the last one it gets only to 83 % of its strength; train longer, or set light_first_epochs to 2\n",
-		7: "",
+	for _, c := range []struct {
+		epochs, updates int
+		want            string
+	}{
+		{1, 0, "training has 1: in the last one it gets only to 0 % of its strength; train longer, or set light_first_epochs to 0\n"},
+		{6, 0, "training has 6: in the last one it gets only to 83 % of its strength; train longer, or set light_first_epochs to 2\n"},
+		{7, 0, ""},
+		{6, 100, "training has 6: in the last one it gets only to 83 % of its strength; train longer, or set light_first_epochs to 2\n"},
+		{20, 7, "training has 4 (max_updates): in the last one it gets only to 50 % of its strength; " +
+			"train longer, or set light_first_epochs to 1, unless the run is to be resumed\n"},
+		{20, 12, "training has 6 (max_updates): in the last one it gets only to 83 % of its strength; " +
+			"train longer, or set light_first_epochs to 2, unless the run is to be resumed\n"},
+		{20, 13, ""},
 	} {
-		cfg.Optimizer.NumEpochs = epochs
+		cfg.Optimizer.NumEpochs, cfg.Optimizer.MaxUpdates = c.epochs, c.updates
 		var said bytes.Buffer
 		start(t, elsewhere(t, cfg), &said)
-		if got := strings.Count(said.String(), "augmentation grows"); want == "" && got != 0 {
-			t.Errorf("%d epochs: it says\n%s", epochs, said.String())
-		} else if want != "" {
-			mustContainOnce(t, said.String(), want)
+		if got := strings.Count(said.String(), "augmentation grows"); c.want == "" && got != 0 {
+			t.Errorf("%d epochs, %d updates: it says\n%s", c.epochs, c.updates, said.String())
+		} else if c.want != "" {
+			mustContainOnce(t, said.String(), "WARNING: augmentation grows over 6 epochs (light_first_epochs), and "+c.want)
 		}
 	}
 }

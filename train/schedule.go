@@ -54,8 +54,7 @@ func (r *run) warnOfSchedule() {
 		return
 	}
 	advice := "leave max_updates out"
-	per := r.sets.loader.Windows()
-	if epochs := (total - r.last() + r.all() + per - 1) / per; epochs < o.NumEpochs {
+	if epochs := r.begins(); epochs < o.NumEpochs {
 		advice = fmt.Sprintf("set num_epochs to %d, or %s", epochs, advice)
 	}
 	r.report.say("WARNING: training ends after %s (max_updates), and the learning rate (schedule %s) falls until update %d, with the last of %s: "+
@@ -63,12 +62,22 @@ func (r *run) warnOfSchedule() {
 		words.Count(total, "update"), s.Kind, s.Total, words.Count(o.NumEpochs, "epoch"), s.Rate(total), 100*s.Rate(total)/s.Peak, advice)
 }
 
+// begins is the number of epochs that are begun before training ends: num_epochs, or fewer where max_updates ends it.
+func (r *run) begins() int {
+	windows := r.sets.loader.Windows()
+	return min(r.cfg.Optimizer.NumEpochs, (r.total()-r.last()+r.all()+windows-1)/windows)
+}
+
 // warnOfLightEpochs says where the last epoch's augmentation is still lighter than the settings say.
 func (r *run) warnOfLightEpochs() {
-	light, epochs := r.cfg.Data.LightFirstEpochs, r.cfg.Optimizer.NumEpochs
-	if r.ended() || epochs > light {
+	light, epochs := r.cfg.Data.LightFirstEpochs, r.begins()
+	if r.cfg.Run.measuring() || r.ended() || epochs > light {
 		return
 	}
-	r.report.say("WARNING: augmentation grows over %s (light_first_epochs), and training has %d: in the last one it gets only to %.0f %% of its strength; "+
-		"train longer, or set light_first_epochs to %d", words.Count(light, "epoch"), epochs, 100*float64(epochs-1)/float64(light), epochs/3)
+	has, advice := "", fmt.Sprintf("train longer, or set light_first_epochs to %d", epochs/3)
+	if epochs < r.cfg.Optimizer.NumEpochs {
+		has, advice = " (max_updates)", advice+", unless the run is to be resumed"
+	}
+	r.report.say("WARNING: augmentation grows over %s (light_first_epochs), and training has %d%s: in the last one it gets only to %.0f %% of its strength; %s",
+		words.Count(light, "epoch"), epochs, has, 100*float64(epochs-1)/float64(light), advice)
 }
