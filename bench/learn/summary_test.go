@@ -215,3 +215,21 @@ func TestResultsFile(t *testing.T) {
 	_, err = openResults(path)
 	testkit.MustFail(t, err, "results.jsonl:1", "task or recipe is missing")
 }
+
+// The page of results in the repository is what its results come to, behind the text above.
+func TestResultsPage(t *testing.T) {
+	done, err := openResults("results.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := readSheet("recipes.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := markdown(tables(summarize(done.list, s.names())))
+	page := read(t, "results.md")
+	_, got, _ := strings.Cut(page, "\n## ")
+	if diff := cmp.Diff(want, "## "+got); diff != "" {
+		t.Errorf("results.md isn't what bench/learn.sh --results bench/learn/results.jsonl prints (-):\n%s", diff)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"konkanitrain/internal/page"
+	"konkanitrain/internal/words"
 )
 
 // measure names a section's value.
@@ -138,7 +139,7 @@ func markdown(tables []page.Table) string {
 		for _, row := range t.Rows {
 			line(append([]string{}, row...))
 		}
-		fmt.Fprintf(&b, "\n%s\n\n", t.More)
+		fmt.Fprintf(&b, "\n%s\n\n", strings.Join(words.Wrap(t.More, 120), "\n"))
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"konkanitrain/internal/scores"
 	"konkanitrain/internal/words"
 	"konkanitrain/recognize"
 	"konkanitrain/train"
@@ -128,20 +127,10 @@ func sample(list []string, most int) string {
 
 // wrapped writes text that goes over several lines.
 func wrapped(b *strings.Builder, name, text string) {
-	const columns = 98
-	line, used := "", 0
-	for _, word := range strings.Fields(text) {
-		n := scores.Width(word)
-		if used > 0 && used+1+n > columns {
-			row(b, name, "%s", line)
-			name, line, used = "", "", 0
-		}
-		if used > 0 {
-			line, used = line+" ", used+1
-		}
-		line, used = line+word, used+n
+	for _, line := range words.Wrap(text, 98) {
+		row(b, name, "%s", line)
+		name = ""
 	}
-	row(b, name, "%s", line)
 }
 
 // writeTraining is what a checkpoint says of its training.

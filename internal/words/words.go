@@ -4,6 +4,8 @@ package words
 import (
 	"fmt"
 	"strings"
+
+	"github.com/rivo/uniseg"
 )
 
 // Count is a number with its noun, which gets an s where there isn't exactly one: "1 worker", "2 workers".
@@ -59,4 +61,22 @@ func Shell(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Wrap is text in lines of at most so many columns of a terminal, or of a single word that is wider. Of spaces and ends
+// of lines in the text each is as good as the next. Without a word it is one empty line.
+func Wrap(text string, columns int) (lines []string) {
+	line, used := "", 0
+	for _, word := range strings.Fields(text) {
+		n := uniseg.StringWidth(word)
+		if used > 0 && used+1+n > columns {
+			lines = append(lines, line)
+			line, used = "", 0
+		}
+		if used > 0 {
+			line, used = line+" ", used+1
+		}
+		line, used = line+word, used+n
+	}
+	return append(lines, line)
 }

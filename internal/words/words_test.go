@@ -1,6 +1,9 @@
 package words
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestCount(t *testing.T) {
 	for n, want := range map[int]string{-1: "-1 workers", 0: "0 workers", 1: "1 worker", 2: "2 workers", 100: "100 workers"} {
@@ -47,6 +50,28 @@ func TestDuration(t *testing.T) {
 	for s, want := range map[float64]string{0: "0.0 s", 119.9: "119.9 s", 120: "2.0 min", 7199: "120.0 min", 7200: "2.00 h", 74577.6: "20.72 h"} {
 		if got := Duration(s); got != want {
 			t.Errorf("%v s: %s, want %s", s, got, want)
+		}
+	}
+}
+
+// Lines are as full as they can be, by columns and not by letters: a mark has none, and a wide letter two.
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		columns int
+		want    []string
+	}{
+		{"", 5, []string{""}},
+		{" \n", 5, []string{""}},
+		{"one two  three\nfour", 7, []string{"one two", "three", "four"}},
+		{"one two three", 13, []string{"one two three"}},
+		{"one two three", 12, []string{"one two", "three"}},
+		{"at extraordinary ends", 5, []string{"at", "extraordinary", "ends"}},
+		{"कि कि कि", 5, []string{"कि कि", "कि"}},
+		{"音 音", 4, []string{"音", "音"}},
+	} {
+		if got := Wrap(c.text, c.columns); !slices.Equal(got, c.want) {
+			t.Errorf("Wrap(%q, %d) is %q, want %q", c.text, c.columns, got, c.want)
 		}
 	}
 }
