@@ -15,6 +15,7 @@ type Result struct {
 	Losses    []float64 `json:"losses"`    // nats per second of sound
 	Smoothed  []float64 `json:"smoothed"`  // the mean over the updates around each
 	Lowest    *Place    `json:"lowest"`    // where the smoothed loss is lowest; nil where the test shows no such place
+	Bound     *Place    `json:"bound"`     // the highest rate with which it can't be told from that; nil likewise
 	Steepest  *Place    `json:"steepest"`  // where it falls fastest with the logarithm of the rate; nil likewise
 	Suggested float64   `json:"suggested"` // learning rate; 0: none
 	Verdict   string    `json:"verdict"`   // for people
@@ -37,16 +38,20 @@ const (
 const (
 	fewest    = 20     // updates that anything can be said of
 	leastFall = 0.05   // share of the loss at the start that a fall has to be
-	share     = 1. / 3 // of the rate with the lowest loss: what is suggested
+	share     = 1. / 6 // of the bound: what is suggested
+	alike     = 2.5    // standard errors, that a loss which isn't higher than the lowest may be above it by chance
 )
 
 // Judge says what a test has shown that began with some weights and ended for some reason.
 //
-// Suggested is a third of the rate at which the smoothed loss is lowest, in two digits. At that rate itself gains and
-// losses already balance, so it bounds the rates to train with from above; Smith (section 3.3) has their range begin at
-// a third or a quarter of the bound. Two other usual choices are told beside it: a tenth of the rate (as fastai's
-// finder has it), with which a short run gets less far, and the rate at which the loss falls fastest, which is far too
-// low for a new network with CTC: its loss falls fastest while it learns nothing but how rare letters are.
+// Suggested is a sixth of the bound, in two digits: of the highest rate with which the smoothed loss is as low as at its
+// lowest, as far as can be told. From there on updates destroy more than they teach, so it bounds the rates to train with
+// from above; Smith (section 3.3) has their range begin at a third or a quarter of the bound, and a training of more than
+// 200 updates gets further with less. The curve is flat at its bottom, and where it is lowest is for the most part
+// chance: from seed to seed that place differs twice as much, by its logarithm, as the bound. Two other usual choices are
+// told beside it: a tenth of the rate with the lowest loss (as fastai's finder has it), with which a short run gets less
+// far, and the rate at which the loss falls fastest, which is far too low for a new network with CTC: its loss falls
+// fastest while it learns nothing but how rare letters are.
 func (t *Test) Judge(start, end string) Result {
 	n := len(t.Points)
 	r := Result{Start: start, End: end, Updates: n, Rates: make([]float64, n), Losses: make([]float64, n), Smoothed: smooth(t.Points)}
@@ -63,40 +68,48 @@ func (t *Test) Judge(start, end string) Result {
 			lowest = i
 		}
 	}
-	noise := r.noise(max(lowest+1, fewest))
+	deviation := r.deviation(max(lowest+1, fewest))
+	noise := r.Smoothed[0] * max(leastFall, 4*atEnd*deviation)
 	if r.Smoothed[0]-r.Smoothed[lowest] < noise || share*r.Rates[lowest] < First {
 		r.Verdict = r.noFall(noise)
 		return r
 	}
-	r.Lowest, r.Steepest = r.place(lowest), r.place(r.steepest(lowest))
-	if lowest >= n-fewest/2 && end != Diverged && end != NotFinite {
-		r.Verdict = fmt.Sprintf("the loss still fell when the test ended, at %.2g: the rate with the lowest loss isn't known, and so none is suggested", r.Rates[n-1])
+	bound := n - 1
+	for r.Smoothed[bound] > r.Smoothed[lowest]*(1+alike*within*deviation) {
+		bound--
+	}
+	r.Lowest, r.Bound, r.Steepest = r.place(lowest), r.place(bound), r.place(r.steepest(lowest))
+	if bound >= n-fewest/2 && end != Diverged && end != NotFinite {
+		r.Verdict = fmt.Sprintf("the loss was as low as ever when the test ended, at %.2g: the rate from which on it rises isn't known, and so none is suggested", r.Rates[n-1])
 		return r
 	}
-	r.Suggested, _ = strconv.ParseFloat(fmt.Sprintf("%.1e", share*r.Lowest.Rate), 64)
-	r.Verdict = fmt.Sprintf("suggested: learning_rate %g, a third of %.2g, at which the loss is lowest (%.3g nats a second); "+
-		"others take a tenth of it, %.2g, or the rate at which the loss falls fastest, %.2g",
-		r.Suggested, r.Lowest.Rate, r.Lowest.Loss, r.Lowest.Rate/10, r.Steepest.Rate)
+	r.Suggested, _ = strconv.ParseFloat(fmt.Sprintf("%.1e", share*r.Bound.Rate), 64)
+	r.Verdict = fmt.Sprintf("suggested: learning_rate %g, a sixth of %.2g, up to which the loss is as low as at its lowest (%.3g nats a second at %.2g), as far as can be told; "+
+		"others take a tenth of the rate with the lowest loss, %.2g, or the rate at which it falls fastest, %.2g",
+		r.Suggested, r.Bound.Rate, r.Lowest.Loss, r.Lowest.Rate, r.Lowest.Rate/10, r.Steepest.Rate)
 	return r
 }
 
 func (r *Result) place(i int) *Place { return &Place{r.Rates[i], r.Smoothed[i]} }
 
-// noise is how much the smoothed loss may change by chance, or without being worth a word: four standard errors of a
-// mean at an end of the curve, or a twentieth of the first one. That mean has the weights keep^i, of which the squared
-// sum over the sum of squares is (1+keep)/(1-keep), its number of equal updates. How far single updates are from their
-// mean is seen in the first n (where the loss diverges they are far from it in any case), by their differences from one
-// to the next, as a trend is no noise: their mean square is twice the variance (von Neumann 1941).
-func (r *Result) noise(n int) float64 {
+// The standard error of a smoothed loss, over that of a single update: of a mean with the weights near^i on both sides
+// it is the root of the sum of the squared weights, over their sum; at an end of the curve there is one side.
+var (
+	within = math.Sqrt((1+near*near)/(1-near*near)) * (1 - near) / (1 + near)
+	atEnd  = math.Sqrt((1 - near) / (1 + near))
+)
+
+// deviation is the standard deviation of single updates, as a share of the smoothed loss. It is seen in the first n
+// (where the loss diverges they are far from it in any case), by their differences from one to the next, as a trend is
+// no noise: their mean square is twice the variance (von Neumann 1941).
+func (r *Result) deviation(n int) float64 {
 	sum, last := 0., r.Losses[0]/r.Smoothed[0]
 	for i := 1; i < n; i++ {
 		share := r.Losses[i] / r.Smoothed[i]
 		sum += (share - last) * (share - last)
 		last = share
 	}
-	const equal = (1 + keep) / (1 - keep)
-	deviation := r.Smoothed[0] * math.Sqrt(sum/(2*float64(n-1))/equal)
-	return max(leastFall*r.Smoothed[0], 4*deviation)
+	return math.Sqrt(sum / (2 * float64(n-1)))
 }
 
 // steepest is where the smoothed loss falls fastest before a place.
@@ -125,8 +138,8 @@ func (r *Result) noFall(noise float64) string {
 	case rises < fewest/2:
 		return what + ": it is higher from the first rates on, and none is suggested. Look whether all texts belong to their sound"
 	case rises < len(r.Smoothed):
-		return fmt.Sprintf("%s, and from %.2g on it is higher: these weights have little to gain in so few updates. None is suggested; stay well below that one",
-			what, r.Rates[rises])
+		return fmt.Sprintf("%s, and from %.2g on it is higher: these weights have little to gain in so few updates, and none is suggested; to go on from them all the same, begin with a sixth of that one or less, %.2g",
+			what, r.Rates[rises], share*r.Rates[rises])
 	}
 	return what + ", and none higher: nothing is learned, and no rate is suggested. Look what is frozen, and whether all texts belong to their sound"
 }

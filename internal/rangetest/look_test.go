@@ -62,7 +62,7 @@ func testPicture(t *testing.T, b *browser.Browser) {
 		t.Errorf("the dots take from %v to %v", dots[high], dots[low])
 	}
 	half := (first[2] - first[0]) / 2
-	for class, rate := range map[string]float64{"suggested": r.Suggested, "lowest": r.Lowest.Rate, "steepest": r.Steepest.Rate} {
+	for class, rate := range map[string]float64{"suggested": r.Suggested, "lowest": r.Lowest.Rate, "bound": r.Bound.Rate, "steepest": r.Steepest.Rate} {
 		if line := boxes(b, "."+class+" line")[0]; math.Abs(line[0]-half-x(rate)) > 0.5 {
 			t.Errorf("the mark %s is at %v, want %v", class, line[0], x(rate)+half)
 		}

@@ -88,10 +88,11 @@ func (r Result) picture() *picture {
 		p.Marks = append(p.Marks, mark{tick{x(rate), fmt.Sprintf("%s %.2g", text, rate)}, class, 18 + 26*len(p.Marks), left})
 	}
 	if r.Suggested > 0 {
-		add("suggested", "suggested", r.Suggested, x(r.Suggested) > p.Left+wide) // the lowest loss is to its right
+		add("suggested", "suggested", r.Suggested, x(r.Suggested) > p.Left+wide) // the bound is to its right
 	}
 	if r.Lowest != nil {
 		add("lowest", "lowest loss", r.Lowest.Rate, x(r.Lowest.Rate) > p.Right-wide)
+		add("bound", "as low up to", r.Bound.Rate, x(r.Bound.Rate) > p.Right-wide)
 		add("steepest", "falls fastest", r.Steepest.Rate, x(r.Steepest.Rate) > p.Right-wide)
 	}
 	return p

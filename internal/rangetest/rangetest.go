@@ -35,9 +35,13 @@ type Test struct {
 }
 
 const (
-	keep   = 0.9 // of the weight of an update in a mean with each further one
+	keep   = 0.9 // of the weight of an update in the mean with each further one
 	factor = 4   // times the lowest mean, from which on the loss doesn't come back
 )
+
+// near is of the weight of an update in the smoothed curve with each update that it is away. As the curve is judged when
+// the test is over, it can be a mean over more of them than keep makes: windows of two utterances differ much.
+const near = 0.92
 
 // Add takes the next update, and says whether the loss is far above its best: the mean of the last updates, whose
 // weights fall by a tenth with each further one, is four times the lowest such mean. It is a mean over sound, for
@@ -54,7 +58,7 @@ func (t *Test) Add(p Point) (diverged bool) {
 	return mean > factor*t.best
 }
 
-// smooth are the losses in nats per second, each the mean over the updates around it, whose weights fall by a tenth
+// smooth are the losses in nats per second, each the mean over the updates around it, whose weights fall by a twelfth
 // with each update that they are away. Looking both ways, such a mean comes neither early nor late.
 func smooth(points []Point) []float64 {
 	loss, audio := make([]float64, len(points)), make([]float64, len(points))
@@ -65,7 +69,7 @@ func smooth(points []Point) []float64 {
 				i = len(points) - 1 - i
 			}
 			p := points[i]
-			l, a = keep*l+p.Loss, keep*a+p.Audio
+			l, a = near*l+p.Loss, near*a+p.Audio
 			loss[i], audio[i] = loss[i]+l, audio[i]+a
 			if backward { // the update itself is in both sums
 				loss[i], audio[i] = loss[i]-p.Loss, audio[i]-p.Audio
