@@ -112,7 +112,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Where the curve is flat its lowest place is chance, and what is suggested hangs on where it rises: here from 10^-2 on.
+// Where the curve is flat its lowest place is chance. What is suggested hangs on where it rises: here from 10^-2 on.
 func TestSuggestionsAreSteady(t *testing.T) {
 	var lowest, suggested []float64
 	for seed := range 40 {
