@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 	"train":     {"internal/arenapage", "internal/control", "internal/machine", "internal/mlflow", "internal/patterns", "internal/philox", "internal/rangetest", "internal/scores", "internal/settings", "internal/tensorboard", "internal/watch", "internal/words", "device", "op", "engine", "model", "data", "checkpoint", "update", "recognize"},
 	"cmd":       {"internal/arenapage", "internal/auditpage", "internal/control", "internal/machine", "internal/ngram", "internal/scores", "internal/settings", "internal/watch", "internal/words", "op", "data", "checkpoint", "recognize", "train", "recognize/transcript", "export"},
 	"export":    {"internal/onnx", "internal/safetensors", "internal/words", "model", "data", "checkpoint", "recognize"},
-	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage"}, // programs, as in cmd
+	"bench":     {"device", "op", "engine", "model", "data", "checkpoint", "update", "internal/philox", "internal/page", "internal/learnpage", "internal/words"}, // programs, as in cmd
 
 	"internal/ptx": {}, // the cards' kernels as committed files, and their compiler
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"konkanitrain/internal/philox"
 	"konkanitrain/internal/testkit"
 )
 
@@ -115,8 +114,8 @@ func TestJudge(t *testing.T) {
 // Where the curve is flat its lowest place is chance. What is suggested hangs on where it rises: here from 10^-2 on.
 func TestSuggestionsAreSteady(t *testing.T) {
 	var lowest, suggested []float64
-	for seed := range 40 {
-		draw := rand.New(philox.NewStream(uint64(seed), 1))
+	for seed := range 100 {
+		draw := rand.New(rand.NewPCG(uint64(seed), 1))
 		test, end := run(func(d float64) float64 {
 			return (8 + 32*max(1-d/2.2, 0) + 10*max(d-4, 0)) * (1 + 0.13*draw.NormFloat64()) // as much as updates of speech differ
 		})
@@ -129,7 +128,7 @@ func TestSuggestionsAreSteady(t *testing.T) {
 	if apart := slices.Max(lowest) / slices.Min(lowest); apart < 3.5 {
 		t.Errorf("the lowest losses are within a factor of %.2g: there is nothing to be steady against", apart)
 	}
-	// 40 seeds are some 4.3 standard deviations apart: here of 0.08 decades, and of 0.13 for the place of the lowest.
+	// 100 seeds are some 5 standard deviations apart: of 0.07 decades, where the place of the lowest has 0.12.
 	if low, high := slices.Min(suggested), slices.Max(suggested); high/low > 2.3 || low < 1e-2/30 || high > 1e-2/3 {
 		t.Errorf("from %v to %v is suggested where the loss rises from 0.01 on", low, high)
 	}
