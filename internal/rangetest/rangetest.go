@@ -39,8 +39,8 @@ const (
 	factor = 4   // times the lowest mean, from which on the loss doesn't come back
 )
 
-// near is of the weight of an update in the smoothed curve with each update that it is away. The curve is judged when the
-// test is over, and so it can be a mean over more of them.
+// near is of the weight of an update in the smoothed curve with each update that it is away. The curve is judged when
+// the test is over, and so it can be a mean over more of them.
 const near = 0.92
 
 // Add takes the next update, and says whether the loss is far above its best: the mean of the last updates, whose
