@@ -44,11 +44,11 @@ const (
 
 // Judge says what a test has shown that began with some weights and ended for some reason.
 //
-// Suggested is a sixth of the bound, in two digits: of the highest rate with which the smoothed loss is as low as at its
-// lowest, as far as can be told. From there on updates destroy more than they teach, so it bounds the rates to train
-// with from above; Smith (section 3.3) has their range begin at a third or a quarter of the bound, and a training of
-// more than 200 updates gets further with less. The curve is flat at its bottom, and where it is lowest is for the most
-// part chance: from seed to seed that place differs, by its logarithm, up to twice as much as the bound. Two other
+// Suggested is a sixth of the bound, in two digits: of the highest rate with which the smoothed loss is as low as at
+// its lowest, as far as can be told. From there on updates destroy more than they teach, so it bounds the rates to
+// train with from above; Smith (section 3.3) has their range begin at a third or a quarter of the bound, and a training
+// of more than 200 updates gets further with less. The curve is flat at its bottom, and where it is lowest is for the
+// most part chance: from seed to seed that place differs, by its logarithm, up to twice as much as the bound. Two other
 // usual choices are told beside it: a tenth of the rate with the lowest loss (as fastai's finder has it), with which a
 // short run gets less far, and the rate at which the loss falls fastest, which is far too low for a new network with
 // CTC: its loss falls fastest while it learns nothing but how rare letters are.
