@@ -70,7 +70,7 @@ func (r *run) epochs() int {
 // showFound shows what the range test has found, and writes it into log_dir.
 func (r *run) showFound() error {
 	r.report.close()
-	start := "new weights"
+	start := rangetest.NewWeights
 	switch from := r.ledger.origin.Checkpoint; {
 	case from != nil:
 		start = from.Path

@@ -65,6 +65,23 @@ func TestLightEpochsThatNeverEnd(t *testing.T) {
 	}
 }
 
+// Windows that were skipped gave no update: of 10 epochs of two windows, of which 3 are over with 2 updates, 8 updates
+// more begin 4.
+func TestBeginsAfterSkippedWindows(t *testing.T) {
+	cfg := tiny(t, speak(t, babble(8, 4, 1)...))
+	cfg.Optimizer.NumEpochs, cfg.Optimizer.MaxUpdates = 10, 10
+	r := start(t, cfg, nil)
+	for _, c := range []struct{ epoch, window, updates, skipped, max, want int }{
+		{3, 0, 2, 4, 10, 7}, {3, 0, 2, 4, 9, 7}, {3, 0, 2, 4, 8, 6}, {3, 1, 2, 5, 3, 4}, {3, 1, 2, 5, 4, 5}, {3, 0, 2, 4, 16, 10}, {3, 0, 2, 4, 0, 10}, {0, 0, 0, 0, 10, 5},
+	} {
+		p := &r.ledger.state.Progress
+		p.Epoch, p.Window, p.Updates, p.Skipped, r.cfg.Optimizer.MaxUpdates = c.epoch, c.window, c.updates, c.skipped, c.max
+		if got := r.begins(); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
+
 // Where nothing is augmented nothing can grow.
 func TestLightEpochsOfNothing(t *testing.T) {
 	cfg := Default()

@@ -62,10 +62,16 @@ func (r *run) warnOfSchedule() {
 		words.Count(total, "update"), s.Kind, s.Total, words.Count(o.NumEpochs, "epoch"), s.Rate(total), 100*s.Rate(total)/s.Peak, advice)
 }
 
-// begins is the number of epochs that are begun before training ends: num_epochs, or fewer where max_updates ends it.
+// begins is the number of epochs that are begun before training ends, if no window from here on is skipped: num_epochs,
+// or fewer where max_updates ends it.
 func (r *run) begins() int {
-	windows := r.sets.loader.Windows()
-	return min(r.cfg.Optimizer.NumEpochs, (r.total()-r.last()+r.all()+windows-1)/windows)
+	p, windows := &r.ledger.state.Progress, r.sets.loader.Windows()
+	done := p.Epoch*windows + p.Window
+	left := r.all() - done
+	if m := r.cfg.Optimizer.MaxUpdates; m > 0 {
+		left = min(left, m-p.Updates)
+	}
+	return (done + left + windows - 1) / windows
 }
 
 // warnOfLightEpochs says where the last epoch's augmentation is still lighter than the settings say.

@@ -27,6 +27,9 @@ type Place struct {
 	Loss float64 `json:"loss"`
 }
 
+// NewWeights is the start of a test of a network that has learned nothing.
+const NewWeights = "new weights"
+
 // The ends of a test.
 const (
 	Diverged    = "the loss was four times its best"
@@ -36,9 +39,9 @@ const (
 )
 
 const (
-	fewest    = 20     // updates that anything can be said of
 	leastFall = 0.05   // share of the loss at the start that a fall has to be
 	share     = 1. / 6 // of the bound: what is suggested
+	wild      = 0.5    // share of the loss: a deviation of single updates that hides what there may be to see
 	alike     = 2.5    // standard errors, that a loss which isn't higher than the lowest may be above it by chance
 )
 
@@ -68,25 +71,38 @@ func (t *Test) Judge(start, end string) Result {
 			lowest = i
 		}
 	}
-	deviation := r.deviation(max(lowest+1, fewest))
+	deviation := r.deviation(max(lowest+1, fewest, n/2))
 	noise := r.Smoothed[0] * max(leastFall, 4*atEnd*deviation)
-	if r.Smoothed[0]-r.Smoothed[lowest] < noise || share*r.Rates[lowest] < First {
-		r.Verdict = r.noFall(noise)
-		return r
-	}
 	bound := n - 1
 	for r.Smoothed[bound] > r.Smoothed[lowest]*(1+alike*within*deviation) {
 		bound--
 	}
-	r.Lowest, r.Bound, r.Steepest = r.place(lowest), r.place(bound), r.place(r.steepest(lowest))
-	if bound >= n-fewest/2 && end != Diverged && end != NotFinite {
-		r.Verdict = fmt.Sprintf("the loss was as low as ever when the test ended, at %.2g: the rate from which on it rises isn't known, and so none is suggested", r.Rates[n-1])
+	rose := end == Diverged || end == NotFinite
+	if r.Smoothed[0]-r.Smoothed[lowest] < noise {
+		r.Verdict = r.noFall(r.rises(noise, rose))
+		if deviation > wild {
+			r.Verdict += fmt.Sprintf(". Single updates differ by %.0f %% here, which hides much: look with a larger batch_size or grad_accum", 100*deviation)
+		}
 		return r
 	}
+	r.Lowest, r.Steepest = r.place(lowest), r.place(r.steepest(lowest))
+	switch {
+	case bound >= n-fewest/2 && !rose:
+		r.Verdict = fmt.Sprintf("the loss was as low as ever when the test ended, at %.2g: the rate from which on it rises isn't known, and so none is suggested", r.Rates[n-1])
+		return r
+	case share*r.Rates[bound] < First:
+		r.Verdict = fmt.Sprintf("the loss rises from %.2g on already: no rate that is tested is low enough, and none is suggested", r.Rates[min(bound+1, n-1)])
+		return r
+	}
+	r.Bound = r.place(bound)
 	r.Suggested, _ = strconv.ParseFloat(fmt.Sprintf("%.1e", share*r.Bound.Rate), 64)
 	r.Verdict = fmt.Sprintf("suggested: learning_rate %g, a sixth of %.2g, up to which the loss is as low as at its lowest (%.3g nats a second at %.2g), as far as can be told; "+
 		"others take a tenth of the rate with the lowest loss, %.2g, or the rate at which it falls fastest, %.2g",
 		r.Suggested, r.Bound.Rate, r.Lowest.Loss, r.Lowest.Rate, r.Lowest.Rate/10, r.Steepest.Rate)
+	if start != NewWeights {
+		r.Verdict += ". These weights have learned already, and a training that goes on makes good again what the first updates of a higher rate spoil: " +
+			"look at three times the rate too, and at ten times where there is much to learn"
+	}
 	return r
 }
 
@@ -123,23 +139,37 @@ func (r *Result) steepest(before int) int {
 	return best
 }
 
-// noFall is the verdict where no rate makes the loss lower.
-func (r *Result) noFall(noise float64) string {
-	first := r.Smoothed[0]
-	rises := len(r.Smoothed) // from here on it is higher
-	for rises > 0 && r.Smoothed[rises-1] > first+noise {
-		rises--
+// rises is the update from which on the smoothed loss is higher than at the start by more than noise; of a test that
+// was ended by a rise that doesn't stand out, the one from which on it is more than half way up, by logarithms. Where
+// it doesn't rise it is the number of updates.
+func (r *Result) rises(noise float64, rose bool) int {
+	from := func(height float64) int {
+		i := r.Updates
+		for i > 0 && r.Smoothed[i-1] > height {
+			i--
+		}
+		return i
 	}
+	first, last := r.Smoothed[0], r.Smoothed[r.Updates-1]
+	if i := from(first + noise); i < r.Updates || !rose {
+		return i
+	}
+	return min(from(math.Sqrt(first*max(first, last))), r.Updates-1)
+}
+
+// noFall is the verdict where no rate makes the loss lower, and an update is the first with which it is higher, if any.
+func (r *Result) noFall(rises int) string {
+	first := r.Smoothed[0]
 	what := fmt.Sprintf("no rate makes the loss lower than it was at the start, %.3g nats a second, by more than chance may", first)
 	switch {
 	case rises == len(r.Smoothed) && r.End == Interrupted:
 		return fmt.Sprintf("up to a rate of %.2g, at which the test was interrupted, the loss is what it was at the start, %.3g nats a second, and so no rate is suggested",
 			r.Rates[rises-1], first)
+	case rises == len(r.Smoothed):
+		return what + ", and none higher: nothing is learned, and no rate is suggested. Look what is frozen, and whether all texts belong to their sound"
 	case rises < fewest/2:
 		return what + ": it is higher from the first rates on, and none is suggested. Look whether all texts belong to their sound"
-	case rises < len(r.Smoothed):
-		return fmt.Sprintf("%s, and from %.2g on it is higher: these weights have little to gain in so few updates, and none is suggested; to go on from them all the same, begin with a sixth of that one or less, %.2g",
-			what, r.Rates[rises], share*r.Rates[rises])
 	}
-	return what + ", and none higher: nothing is learned, and no rate is suggested. Look what is frozen, and whether all texts belong to their sound"
+	return fmt.Sprintf("%s, and from %.2g on it is higher: these weights have little to gain in so few updates, and none is suggested; "+
+		"to go on from them all the same, begin with a sixth of that one or less, %.2g", what, r.Rates[rises], share*r.Rates[rises])
 }

@@ -31,12 +31,14 @@ type Test struct {
 	Points []Point // of the updates made
 
 	loss, audio float64 // sums with weights that fall by keep with each update
-	best        float64 // the lowest mean, nats per second
+	best        float64 // the lowest mean of enough updates, nats per second
 }
 
 const (
-	keep   = 0.9 // of the weight of an update in the mean with each further one
-	factor = 4   // times the lowest mean, from which on the loss doesn't come back
+	keep   = 0.96 // of the weight of an update in the mean with each further one
+	factor = 4    // times the lowest mean, from which on the loss doesn't come back
+	enough = 40   // updates, from which on a mean counts
+	fewest = 20   // updates that anything can be said of
 )
 
 // near is of the weight of an update in the smoothed curve with each update that it is away. The curve is judged when
@@ -44,15 +46,16 @@ const (
 const near = 0.92
 
 // Add takes the next update, and says whether the loss is far above its best: the mean of the last updates, whose
-// weights fall by a tenth with each further one, is four times the lowest such mean. It is a mean over sound, for
+// weights fall by 0.04 with each further one, is four times the lowest such mean. It is a mean over sound, for
 // windows hold utterances of different lengths, and so of the updates there are: the first is no other than the rest.
+// Means of few updates don't count: with weights that have learned, losses of single windows are ten times others.
 func (t *Test) Add(p Point) (diverged bool) {
 	const least = 1e-9 // nats per second: losses are drawn and compared by their logarithms, and 0 has none
 	p.Loss = max(p.Loss, least*p.Audio)
 	t.Points = append(t.Points, p)
 	t.loss, t.audio = keep*t.loss+p.Loss, keep*t.audio+p.Audio
 	mean := t.loss / t.audio
-	if len(t.Points) == 1 || mean < t.best {
+	if n := len(t.Points); n <= enough || mean < t.best {
 		t.best = mean
 	}
 	return mean > factor*t.best

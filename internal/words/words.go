@@ -4,6 +4,7 @@ package words
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/rivo/uniseg"
 )
@@ -64,16 +65,18 @@ func Shell(word string) string {
 }
 
 // Wrap is text in lines of at most so many columns of a terminal, or of a single word that is wider. Of spaces and ends
-// of lines in the text each is as good as the next. Without a word it is one empty line.
+// of lines in the text each is as good as the next, but for spaces that don't break. Without a word it is one empty
+// line.
 func Wrap(text string, columns int) (lines []string) {
+	const noBreak = "\u00a0\u2007\u202f"
 	line, used := "", 0
-	for _, word := range strings.Fields(text) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) && !strings.ContainsRune(noBreak, r) }) {
 		n := uniseg.StringWidth(word)
-		if used > 0 && used+1+n > columns {
+		if line != "" && used+1+n > columns {
 			lines = append(lines, line)
 			line, used = "", 0
 		}
-		if used > 0 {
+		if line != "" {
 			line, used = line+" ", used+1
 		}
 		line, used = line+word, used+n

@@ -69,6 +69,8 @@ func TestWrap(t *testing.T) {
 		{"at extraordinary ends", 5, []string{"at", "extraordinary", "ends"}},
 		{"कि कि कि", 5, []string{"कि कि", "कि"}},
 		{"音 音", 4, []string{"音", "音"}},
+		{"10\u00a0% of it", 3, []string{"10\u00a0%", "of", "it"}},
+		{"\u200d abc", 5, []string{"\u200d abc"}}, // a word without a width is one
 	} {
 		if got := Wrap(c.text, c.columns); !slices.Equal(got, c.want) {
 			t.Errorf("Wrap(%q, %d) is %q, want %q", c.text, c.columns, got, c.want)

@@ -42,8 +42,8 @@ static void on_trap(int signal, siginfo_t* info, void* context) {
     leave();
   }
   fault.code = CUDA_ERROR_ILLEGAL_ADDRESS;
-  // A general protection fault tells neither an address nor whether something was written.
-  if (signal == SIGSEGV && info->si_code == SI_KERNEL) {
+  // A general protection fault tells neither an address nor whether something was written; nor does a stack fault.
+  if (info->si_code == SI_KERNEL) {
     fault.why = "reads or writes at an address that no memory can have, or that is misaligned";
     leave();
   }
