@@ -157,7 +157,7 @@ func (r *Result) rises(noise float64, rose bool) int {
 	return min(from(math.Sqrt(first*max(first, last))), r.Updates-1)
 }
 
-// noFall is the verdict where no rate makes the loss lower, and an update is the first with which it is higher, if any.
+// noFall is the verdict where no rate makes the loss lower. rises is the first update with which it is higher, if any.
 func (r *Result) noFall(rises int) string {
 	first := r.Smoothed[0]
 	what := fmt.Sprintf("no rate makes the loss lower than it was at the start, %.3g nats a second, by more than chance may", first)

@@ -92,8 +92,10 @@ func (r Result) picture() *picture {
 	}
 	if r.Lowest != nil {
 		add("lowest", "lowest loss", r.Lowest.Rate, x(r.Lowest.Rate) > p.Right-wide)
-		add("bound", "as low up to", r.Bound.Rate, x(r.Bound.Rate) > p.Right-wide)
 		add("steepest", "falls fastest", r.Steepest.Rate, x(r.Steepest.Rate) > p.Right-wide)
+	}
+	if r.Bound != nil {
+		add("bound", "as low up to", r.Bound.Rate, x(r.Bound.Rate) > p.Right-wide)
 	}
 	return p
 }

@@ -3,6 +3,7 @@ package rangetest
 import (
 	"encoding/json"
 	"fmt"
+	"html"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -200,7 +201,8 @@ func TestJudgeSuggestsNoNonsense(t *testing.T) {
 			t.Errorf("%s: suggested is %v", name, r.Suggested)
 		}
 		testkit.MustContain(t, r.Verdict, c.want)
-		_ = r.String()
+		testkit.MustContain(t, r.String(), r.Verdict)
+		testkit.MustContain(t, written(t, name, r), html.EscapeString(r.Verdict))
 	}
 	if r := cut(valley, 140).Judge("new weights", Interrupted); r.Suggested == 0 || r.Updates != 140 {
 		t.Errorf("behind the bottom there is enough to see: %s", r.Verdict)
